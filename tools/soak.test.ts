@@ -6,20 +6,13 @@ const soak = (megabytes: readonly number[]): Sample[] =>
   megabytes.map((ledger) => ({ megabytes: { ledger }, descriptors: {}, lagMs: {}, bytes: {} }));
 
 describe('a soak compares its second quarter with its last', () => {
-  test('what settles after the start is flat', () =>
-    expect(trends('megabytes', soak([90, 140, 150, 151, 150, 152, 151, 150]))).toEqual([
-      { of: 'ledger', before: 150, after: 150, isFlat: true },
-    ]));
-
-  test('what grows all the time is not', () =>
-    expect(trends('megabytes', soak([100, 120, 140, 160, 180, 200, 220, 240]))).toEqual([
-      { of: 'ledger', before: 140, after: 220, isFlat: false },
-    ]));
-
-  test('a single high sample says nothing', () =>
-    expect(
-      trends('megabytes', soak([100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 900]))[0]?.isFlat,
-    ).toBe(true));
+  test.each([
+    ['what settles after the start is flat', [90, 140, 150, 151, 150, 152, 151, 150], 150, 150, true],
+    ['what grows all the time is not', [100, 120, 140, 160, 180, 200, 220, 240], 140, 220, false],
+    ['a single high sample says nothing', [...Array(11).fill(100), 900], 100, 100, true],
+  ])('%s', (_what, megabytes, before, after, isFlat) => {
+    expect(trends('megabytes', soak(megabytes))).toEqual([{ of: 'ledger', before, after, isFlat }]);
+  });
 
   test('a process that was there at one of the times only is left out', () => {
     const samples = soak([100, 100, 100, 100]);

@@ -13,7 +13,7 @@ const unavailable = { status: 503, body: expect.objectContaining({ message: 'Ser
 const serverError = { status: 500, body: expect.objectContaining({ message: 'Server Error' }) };
 
 describe('a service that', () => {
-  test('is away: 503, whatever was asked', async () => {
+  test('is away: 503, whatever was asked, and when it is back it is used again at once', async () => {
     await at.upstream.stop();
     for (const [method, path] of [
       ['GET', '/api/assets'],
@@ -24,6 +24,8 @@ describe('a service that', () => {
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
       expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1/);
     }
+    at.upstream = await startUpstream(at.upstream.port);
+    expect((await ask('GET', '/api/assets')).status).toBe(200);
   });
 
   test('dies in the middle of a payout: 500, which promises nothing, and it is not asked again', async () => {
@@ -35,8 +37,11 @@ describe('a service that', () => {
     expect(at.upstream.asked).toHaveLength(1);
   });
 
-  test('dies in the middle of what only reads: 503', async () => {
-    at.upstream.answer((_res, _asked, req) => req.socket.destroy());
+  test.each<[string, (socket: Socket) => void]>([
+    ['dies in the middle of what only reads', (socket) => socket.destroy()],
+    ['answers what is no HTTP', (socket) => socket.end('garbage\r\n\r\n')],
+  ])('%s: 503', async (_what, end) => {
+    at.upstream.answer((_res, _asked, req) => end(req.socket));
     expect(await ask('GET', '/api/payouts')).toMatchObject(unavailable);
     expect(await ask('HEAD', '/api/payouts')).toMatchObject({ status: 503 });
   });
@@ -50,11 +55,6 @@ describe('a service that', () => {
     const answer = await ask('POST', '/api/payouts', [], '{}');
     expect(answer).toMatchObject(serverError);
     expect(answer.headers.has('x-inside')).toBe(false);
-  });
-
-  test('answers what is no HTTP: 503', async () => {
-    at.upstream.answer((_res, _asked, req) => req.socket.end('garbage\r\n\r\n'));
-    expect(await ask('GET', '/api/assets')).toMatchObject(unavailable);
   });
 
   test('does not answer: 500 in time, and its late answer goes nowhere', async () => {
@@ -105,21 +105,11 @@ describe('a service that', () => {
     late.destroy();
   });
 
-  test('is back is used again at once', async () => {
-    await at.upstream.stop();
-    expect(await ask('GET', '/api/assets')).toMatchObject(unavailable);
-    at.upstream = await startUpstream(at.upstream.port);
-    expect((await ask('GET', '/api/assets')).status).toBe(200);
-  });
-
   test('has restarted and closed the kept connection: what only reads is asked again', async () => {
-    const asked = { get: 0, post: 0 };
-    const restarting = await rawServer((request, first) => {
-      if (request.startsWith('GET')) asked.get += 1;
-      else asked.post += 1;
-      return first ? 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}' : undefined;
-    });
-    const before = await startedBeside({ PAYOUTS_URL: `http://127.0.0.1:${restarting}` });
+    const { asked, settings } = await rawServer((first) =>
+      first ? 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}' : undefined,
+    );
+    const before = await startedBeside(settings);
     expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect(asked.get).toBe(3);
@@ -130,31 +120,26 @@ describe('a service that', () => {
   test.each(['application/json', 'text/csv'])(
     'is killed while it answers %s: it is not asked again',
     async (type) => {
-      let asked = 0;
-      const dying = await rawServer((_request, _first, socket) => {
-        asked += 1;
+      const { asked, settings } = await rawServer((_first, socket) => {
         setTimeout(() => socket.resetAndDestroy(), 50);
         return `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Length: 100\r\n\r\nhalf`;
       });
-      const before = await startedBeside({ PAYOUTS_URL: `http://127.0.0.1:${dying}` });
+      const before = await startedBeside(settings);
       const answer = await ask('GET', '/api/payouts', [], '', before.port);
       // Of a file a part is out already.
       if (type === 'application/json') expect(answer).toMatchObject(unavailable);
       expect((await ask('GET', '/api/assets', [], '', before.port)).status).toBe(200);
-      expect(asked).toBe(1);
+      expect(asked).toEqual({ get: 1, post: 0 });
     },
   );
 
   test('is killed before a new connection is answered: what only reads is asked three times, then 503', async () => {
-    const asked = { get: 0, post: 0 };
     let lost = 2;
-    const dying = await rawServer((request) => {
-      if (request.startsWith('GET')) asked.get += 1;
-      else asked.post += 1;
+    const { asked, settings } = await rawServer(() => {
       lost -= 1;
       return lost < 0 ? 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}' : undefined;
     });
-    const before = await startedBeside({ PAYOUTS_URL: `http://127.0.0.1:${dying}` });
+    const before = await startedBeside(settings);
     expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect(asked.get).toBe(3);
     lost = 10;
@@ -193,15 +178,15 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A server that answers the first request of each connection, and cuts the connection at the second. */
-async function rawServer(
-  answer: (request: string, first: boolean, socket: Socket) => string | undefined,
-): Promise<number> {
+/** In the place of payouts: it counts what it is asked, and cuts a connection where it is given no answer. */
+async function rawServer(answer: (first: boolean, socket: Socket) => string | undefined) {
+  const asked = { get: 0, post: 0 };
   const server = createServer((socket) => {
     let first = true;
     socket.setEncoding('utf8');
     socket.on('data', (text: string) => {
-      const bytes = answer(text, first, socket);
+      asked[text.startsWith('GET') ? 'get' : 'post'] += 1;
+      const bytes = answer(first, socket);
       first = false;
       if (bytes === undefined) socket.resetAndDestroy();
       else socket.write(bytes);
@@ -210,5 +195,6 @@ async function rawServer(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   servers.push(server);
-  return (server.address() as AddressInfo).port;
+  const { port } = server.address() as AddressInfo;
+  return { asked, settings: { PAYOUTS_URL: `http://127.0.0.1:${port}` } };
 }

@@ -255,10 +255,6 @@ describe('payment pages', () => {
   test('of an invoice that was made through the gateway are shown though its client has asked for too many others', async () => {
     const gateway = await start({ UNKNOWN_PAGES_PER_MINUTE: '1' });
     const { token } = await newToken(url);
-    upstream.answer((res) => {
-      res.statusCode = 404;
-      res.end('{}');
-    });
     expect(await pages(gateway, ['inv_none1', 'inv_none2', 'inv_made'])).toEqual([404, 429, 429]);
     upstream.answer((res, { method }) => {
       if (method === 'POST') res.setHeader('Location', 'https://shop.example/pay/inv_made');

@@ -109,11 +109,12 @@ describe('a sign-in with a passkey', () => {
     expect(await send((await optionsToSignIn()).challenge)).toBe(201);
   });
 
-  test('with a signature counter that went back is refused, and is in the audit log with its reason', async () => {
+  test('with a signature counter that went back is refused, and is in the audit log with its reason, if the passkey has signed it', async () => {
     const { id, device } = await withPasskey();
     expect((await signInWith(device, { signCount: 7 })).status).toBe(201);
     for (const signCount of [7, 3, 0])
       expect(codeOf(await signInWith(device, { signCount }))).toBe('sign_in_failed');
+    expect((await signInWith(device, { signCount: 0, otherKey: true })).status).toBe(401);
     const noted = await db.rows<{ actor: string; detail: string }>(
       `select actor, detail from audit_log where subject = $1 and action = 'person.passkey_refused' order by seq`,
       [id],
@@ -124,16 +125,6 @@ describe('a sign-in with a passkey', () => {
       detail: expect.stringContaining('the signature counter is 3 after 7'),
     });
     expect((await signInWith(device, { signCount: 8 })).status).toBe(201);
-  });
-
-  test('writes nothing to the audit log for a counter that nobody has signed', async () => {
-    const { id, device } = await withPasskey();
-    expect((await signInWith(device, { signCount: 0, otherKey: true })).status).toBe(401);
-    const noted = await db.rows(
-      `select from audit_log where subject = $1 and action = 'person.passkey_refused'`,
-      [id],
-    );
-    expect(noted).toHaveLength(0);
   });
 
   test('may always have a signature counter of 0', async () => {

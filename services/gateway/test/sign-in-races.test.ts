@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { resetAsOperator } from '../src/operations/operators-people.ts';
 import type { PasswordHashes } from '../src/password-hashes.ts';
-import { cheapPasswords, openPeople, PASSWORD } from './people-fixture.ts';
+import { cheapPasswords, openPeople, PASSWORD, type SignedIn } from './people-fixture.ts';
 
 /** What happens once a password was verified, or the new one hashed. */
 let afterwards: () => Promise<unknown> = async () => undefined;
@@ -32,23 +32,16 @@ function resetAtCall(email: string, atCall = 1): void {
   };
 }
 
-const openSessions = (person: string) =>
-  db.rows('select id from sessions where person_id = $1 and ended_at is null', [person]);
-
 describe('when the operator resets a person while the password is verified', () => {
-  test('a sign-in begins no session', async () => {
+  test.each<[string, (person: SignedIn) => ReturnType<typeof signIn>]>([
+    ['sign-in', ({ email }) => signIn(email)],
+    ['step-up', ({ cookie }) => by(cookie, 'POST', '/api/session/step-up', { password: PASSWORD })],
+  ])('a %s begins no session', async (_what, begin) => {
     const anna = await someone();
     resetAtCall(anna.email);
-    expect((await signIn(anna.email)).status).toBe(401);
-    expect(await openSessions(anna.id)).toEqual([]);
-  });
-
-  test('a step-up begins no session', async () => {
-    const anna = await someone();
-    resetAtCall(anna.email);
-    const stepped = await by(anna.cookie, 'POST', '/api/session/step-up', { password: PASSWORD });
-    expect(stepped.status).toBe(401);
-    expect(await openSessions(anna.id)).toEqual([]);
+    expect((await begin(anna)).status).toBe(401);
+    const open = 'select id from sessions where person_id = $1 and ended_at is null';
+    expect(await db.rows(open, [anna.id])).toEqual([]);
   });
 
   test.each([1, 2])('a new password of the former session does not count (%d)', async (atCall) => {

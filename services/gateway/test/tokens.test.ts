@@ -68,11 +68,15 @@ describe('accounts', () => {
 });
 
 describe('tokens', () => {
+  const aToken = async (account: string, name: string, expiresAt: Date | null = null) => {
+    const made = await createToken(ports, { account, name, expiresAt, actor: 'ann' });
+    if (!made.ok) throw new Error(made.refusal);
+    return made.value;
+  };
+
   test('are shown once: the database keeps a hash and four characters', async () => {
     const account = await anAccount();
-    const made = await createToken(ports, { account, name: 'till', expiresAt: null, actor: 'ann' });
-    if (!made.ok) throw new Error(made.refusal);
-    const { id, token, hint } = made.value;
+    const { id, token, hint } = await aToken(account, 'till');
     const stored = await db.one<{ hash: Buffer }>('select * from tokens where id = $1', [id]);
     expect(stored.hash).toEqual(createHash('sha256').update(token).digest());
     expect(stored).toMatchObject({ hint: token.slice(-4), name: 'till', account_id: account });
@@ -90,18 +94,12 @@ describe('tokens', () => {
     await createAccount(ports, { name, actor: 'ann' });
     const order = { account: name, name: 'till', expiresAt: null, actor: 'ann' };
     expect(await createToken(ports, order)).toMatchObject({ ok: true, value: { accountName: name } });
-    expect(await createToken(ports, { ...order, account: 'nobody' })).toEqual({
-      ok: false,
-      refusal: 'no_such_account',
-    });
-    expect(await createToken(ports, { ...order, name: ' ' })).toEqual({
-      ok: false,
-      refusal: 'name_invalid',
-    });
-    expect(await createToken(ports, { ...order, expiresAt: new Date(Date.now() - 1) })).toEqual({
-      ok: false,
-      refusal: 'expires_in_the_past',
-    });
+    for (const [wrong, refusal] of [
+      [{ account: 'nobody' }, 'no_such_account'],
+      [{ name: ' ' }, 'name_invalid'],
+      [{ expiresAt: new Date(Date.now() - 1) }, 'expires_in_the_past'],
+    ] as const)
+      expect(await createToken(ports, { ...order, ...wrong })).toEqual({ ok: false, refusal });
   });
 
   test('are refused from the moment they are revoked, and stay so', async () => {
@@ -154,14 +152,9 @@ describe('tokens', () => {
 
   test('are listed with what became of them', async () => {
     const account = await anAccount();
-    const make = async (name: string, expiresAt: Date | null = null) => {
-      const made = await createToken(ports, { account, name, expiresAt, actor: 'ann' });
-      if (!made.ok) throw new Error(made.refusal);
-      return made.value;
-    };
-    const used = await make('used');
-    const revoked = await make('revoked');
-    const expired = await make('expired', new Date(Date.now() + 60_000));
+    const used = await aToken(account, 'used');
+    const revoked = await aToken(account, 'revoked');
+    const expired = await aToken(account, 'expired', new Date(Date.now() + 60_000));
     await ask(used.token);
     await revokeToken(ports, { id: revoked.id, actor: 'ann' });
     await db.rows('update tokens set expires_at = now() where id = $1', [expired.id]);

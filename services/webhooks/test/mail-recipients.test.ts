@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { AccountId } from '@quittance/shared/ids';
 import type { Ports } from '../src/ports.ts';
 import { anAccount, conflict, DAY, forbidden, invalid } from './fixture.ts';
 import { anAddress, MINUTE, openMailFixture } from './mail-fixture.ts';
@@ -97,15 +98,17 @@ test('a new code takes the place of the former one, at most once a minute', asyn
   expect(await again()).toEqual(conflict(/confirmed already/));
 });
 
+/** An account has a code sent to an address, and removes its recipient again. */
+async function codeSent(account: AccountId, address: string) {
+  const made = await add(account, address);
+  if (made.status === 201) await call('DELETE', `/api/mail-recipients/${made.body.data.id}`, account);
+  clock.advance(MINUTE);
+  return made;
+}
+
 test('an address is sent five codes a day, also when it is removed and added again, and by other accounts', async () => {
   const address = anAddress();
-  const sent = async () => {
-    const account = anAccount();
-    const made = await add(account, address);
-    if (made.status === 201) await call('DELETE', `/api/mail-recipients/${made.body.data.id}`, account);
-    clock.advance(MINUTE);
-    return made;
-  };
+  const sent = () => codeSent(anAccount(), address);
   for (let i = 0; i < 5; i++) expect((await sent()).status).toBe(201);
   expect(await sent()).toEqual(conflict(/At most 5 codes/));
   clock.advance(DAY);
@@ -114,13 +117,8 @@ test('an address is sent five codes a day, also when it is removed and added aga
 
 test('an account has twenty codes sent a day', async () => {
   const account = anAccount();
-  const codes = async () => {
-    const made = await add(account, anAddress());
-    if (made.status === 201) await call('DELETE', `/api/mail-recipients/${made.body.data.id}`, account);
-    return made;
-  };
-  for (let i = 0; i < 20; i++) expect((await codes()).status).toBe(201);
-  expect(await codes()).toEqual(conflict(/20 for an account/));
+  for (let i = 0; i < 20; i++) expect((await codeSent(account, anAddress())).status).toBe(201);
+  expect(await codeSent(account, anAddress())).toEqual(conflict(/20 for an account/));
 });
 
 test('an account has at most ten recipients, also with concurrent requests, and each address once', async () => {

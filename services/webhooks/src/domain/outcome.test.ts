@@ -46,14 +46,12 @@ test.each([
     answered(200),
     'delivered',
   ],
-  ['a failure at the former URL leaves it waiting for the new one', renewed, failed, 'waiting'],
   ['410 from the former URL leaves it waiting for the new one', renewed, answered(410), 'waiting'],
   ['the first failure leaves it waiting', delivery, failed, 'waiting'],
   ['the ninth failure leaves it waiting', { ...delivery, attempts: 8 }, failed, 'waiting'],
   ['the tenth failure exhausts it', { ...delivery, attempts: 9 }, failed, 'exhausted'],
   ['410 exhausts it', delivery, answered(410), 'exhausted'],
   ['a failure at a deleted endpoint cancels it', withoutEndpoint, failed, 'cancelled'],
-  ['a stopped attempt leaves it waiting', delivery, stopped, 'waiting'],
   ['a stopped attempt at a deleted endpoint cancels it', withoutEndpoint, stopped, 'cancelled'],
 ])('%s', (_, of, result, state) => {
   expect(deliveryAfter(of, result, now).state).toBe(state);
