@@ -72,15 +72,15 @@ describe('an installation that is right', () => {
 
 describe('clocks', () => {
   test.each([
-    [10_000, '10.0 s behind'],
-    [-10_000, '10.0 s ahead of'],
+    [10_000, /^(?:9|10)\.\d s behind this machine's clock$/],
+    [-10_000, /^(?:9|10)\.\d s ahead of this machine's clock$/],
   ])('a clock that is %i ms off is a problem of the database and of NATS', async (offMs, text) => {
     const findings = await lookedWith({ clock: { now: () => new Date(Date.now() + offMs) } });
     const clocks = wrong(findings).filter(({ check }) => check === 'clock');
     expect(clocks.map(({ subject }) => subject)).toEqual(['database', 'NATS']);
     for (const { found, remedy } of clocks) {
-      // The question took some milliseconds, which count for the clock.
-      expect(found.replace('9.9 s', '10.0 s')).toBe(`${text} this machine's clock`);
+      // The question takes some of the ten seconds, on a busy machine a few tenths.
+      expect(found).toMatch(text);
       expect(remedy).toContain('NTP');
     }
   });
@@ -88,11 +88,8 @@ describe('clocks', () => {
   test('a block from the future is a problem of a clock', async () => {
     const timestamp = hex(Math.floor(Date.now() / 1_000) + 120);
     const { findings } = await looked(ofEthereum(await node({ eth_getBlockByNumber: { timestamp } })));
-    expect(wrong(findings)).toEqual([
-      expect.objectContaining({
-        check: 'clock',
-        found: expect.stringMatching(/^block 100 is 1\d\d s ahead/),
-      }),
+    expect(wrong(findings)).toMatchObject([
+      { check: 'clock', found: expect.stringMatching(/^block 100 is 1\d\d s ahead/) },
     ]);
   });
 });
@@ -117,20 +114,15 @@ describe('nodes', () => {
     ['that says nothing that can be read', { eth_chainId: 'x' }, /^no answer \(eth_chainId/],
   ])('a node %s is a problem', async (_name, changed, found) => {
     const { code, findings } = await looked(ofEthereum(await node(changed)));
-    expect(wrong(findings)).toEqual([
-      expect.objectContaining({ check: 'node', found: expect.stringMatching(found) }),
-    ]);
+    expect(wrong(findings)).toMatchObject([{ check: 'node', found: expect.stringMatching(found) }]);
     expect(code).toBe(1);
   });
 
   test('one that is down is named by its place and its host', async () => {
     const urls = `${await node()},http://127.0.0.1:1/secret`;
     const { findings, out } = await looked(ofEthereum(urls));
-    expect(wrong(findings)).toEqual([
-      expect.objectContaining({
-        subject: 'ethereum, node 2 (127.0.0.1:1)',
-        found: expect.stringContaining('no answer'),
-      }),
+    expect(wrong(findings)).toMatchObject([
+      { subject: 'ethereum, node 2 (127.0.0.1:1)', found: expect.stringContaining('no answer') },
     ]);
     expect(out).not.toContain('secret');
   });
@@ -147,12 +139,8 @@ describe('nodes', () => {
 describe('database', () => {
   test('one that does not answer is one problem, and the others are still looked at', async () => {
     const { code, findings } = await looked({ DATABASE_URL_ADMIN: 'postgres://x:geheim@127.0.0.1:1/x' });
-    expect(wrong(findings)).toEqual([
-      expect.objectContaining({
-        check: 'database',
-        subject: 'answer',
-        found: expect.stringContaining('ECONNREFUSED'),
-      }),
+    expect(wrong(findings)).toMatchObject([
+      { check: 'database', subject: 'answer', found: expect.stringContaining('ECONNREFUSED') },
     ]);
     expect(findings.some(({ check, state }) => check === 'bus' && state === 'ok')).toBe(true);
     expect(code).toBe(1);
@@ -165,13 +153,9 @@ describe('database', () => {
     );
     await onServer(admin, `delete from signer.migrations where name = '1002_keys_in_a_kms'`);
     try {
-      expect(wrong((await looked({})).findings)).toEqual([
-        expect.objectContaining({ subject: 'ledger', found: 'a newer release has applied 9001_of_tomorrow' }),
-        expect.objectContaining({
-          subject: 'signer',
-          found: '1002_keys_in_a_kms not applied',
-          remedy: 'Run `quittance migrate`.',
-        }),
+      expect(wrong((await looked({})).findings)).toMatchObject([
+        { subject: 'ledger', found: 'a newer release has applied 9001_of_tomorrow' },
+        { subject: 'signer', found: '1002_keys_in_a_kms not applied', remedy: 'Run `quittance migrate`.' },
       ]);
     } finally {
       await onServer(
@@ -187,9 +171,7 @@ describe('database', () => {
     await onServer(admin, `alter database ${name} set default_transaction_read_only = on`);
     try {
       const { findings } = await looked({});
-      expect(wrong(findings)).toEqual([
-        expect.objectContaining({ subject: 'writes', found: 'it is read-only' }),
-      ]);
+      expect(wrong(findings)).toMatchObject([{ subject: 'writes', found: 'it is read-only' }]);
     } finally {
       await onServer(
         admin,
@@ -233,19 +215,19 @@ describe('NATS', () => {
     const empty = await startNats({ dataDir: join(folder, 'empty-nats'), port: 0 });
     afterwards(() => empty.stop());
     const { findings } = await looked({ NATS_URL: empty.url });
-    expect(wrong(findings)).toEqual([
-      expect.objectContaining({
+    expect(wrong(findings)).toMatchObject([
+      {
         check: 'bus',
         found: expect.stringMatching(/^NATS lacks stream EVT, stream KV_quotes, .*consumer ledger/),
         remedy: expect.stringContaining('nats provision --watch'),
-      }),
+      },
     ]);
   });
 
   test('that does not answer is a problem', async () => {
     const { findings } = await looked({ NATS_URL: 'nats://provisioner:geheim@127.0.0.1:1' });
-    expect(wrong(findings)).toEqual([
-      expect.objectContaining({ check: 'bus', found: expect.stringMatching(/^no answer \(.*REFUSED/) }),
+    expect(wrong(findings)).toMatchObject([
+      { check: 'bus', found: expect.stringMatching(/^no answer \(.*REFUSED/) },
     ]);
   });
 });
@@ -266,13 +248,13 @@ describe('disks and backups', () => {
   test('a last backup of yesterday morning is a problem, and so is none', async () => {
     const backups = join(folder, 'old-backups');
     mkdirSync(backups);
-    expect(wrong((await looked({}, '--backups', backups)).findings)).toEqual([
-      expect.objectContaining({ check: 'backup', found: 'the folder is empty' }),
+    expect(wrong((await looked({}, '--backups', backups)).findings)).toMatchObject([
+      { check: 'backup', found: 'the folder is empty' },
     ]);
     writeFileSync(join(backups, 'monday.dump'), '');
     utimesSync(join(backups, 'monday.dump'), new Date(), new Date(Date.now() - 30 * HOUR_MS));
-    expect(wrong((await looked({}, '--backups', backups)).findings)).toEqual([
-      expect.objectContaining({ check: 'backup', found: 'monday.dump is 30 hours old' }),
+    expect(wrong((await looked({}, '--backups', backups)).findings)).toMatchObject([
+      { check: 'backup', found: 'monday.dump is 30 hours old' },
     ]);
     expect((await looked({}, '--backups', backups, '--backup-hours', '48')).code).toBe(0);
   });
