@@ -60,11 +60,10 @@ function isMined(): void {
   node.balances.set(HOT, DEPOSITED - AMOUNT - COST);
 }
 
-test('a payout in flight is no shortage: its fee pays for its transaction', async () => {
+test('a payout in flight is no shortage, since its fee pays for its transaction, and what is missing beside it is one', async () => {
   expect(await found()).toEqual([]);
   isMined();
   expect(await found()).toEqual([]);
-  // What is missing beside it is.
   node.balances.set(HOT, DEPOSITED - AMOUNT - FEE - 1n);
   expect(await found()).toEqual([expect.stringMatching(/^ETH is short of 1:/)]);
 });

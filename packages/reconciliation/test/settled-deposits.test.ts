@@ -71,7 +71,7 @@ describe('a deposit that is settled', () => {
         at.node.pruned.add(BY);
       },
     ],
-    ['of a token that is in the at.settings no more', [{ ...token, asset: 'USDC_BASE' }]],
+    ['of a token that is in the settings no more', [{ ...token, asset: 'USDC_BASE' }]],
   ])('is there %s', async (_, deposits, change = mined) => {
     change();
     expect(await found(deposits)).toEqual([]);

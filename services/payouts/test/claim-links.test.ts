@@ -274,10 +274,15 @@ describe('a claim link', () => {
     const [invoice, key] = [at.anInvoice(), { 'idempotency-key': 'changed secret' }];
     const made = await at.refund(invoice, { amount: 'all' }, key);
     const url: string = made.body.data.claim_url;
-    for (const { ports } of at.fixture.replicas())
-      ports.settings = { ...ports.settings, claimLinksSecret: new Secret('y'.repeat(32)) };
-    const again = await at.refund(invoice, { amount: 'all' }, key);
-    expect([again.status, again.body.data]).toEqual([201, { ...made.body.data, claim_url: null }]);
-    expect((await page(url.split('/').at(-1) ?? '')).text).toContain('0.05 ETH');
+    const replicas = at.fixture.replicas().map(({ ports }) => ({ ports, settings: ports.settings }));
+    for (const { ports, settings } of replicas)
+      ports.settings = { ...settings, claimLinksSecret: new Secret('y'.repeat(32)) };
+    try {
+      const again = await at.refund(invoice, { amount: 'all' }, key);
+      expect([again.status, again.body.data]).toEqual([201, { ...made.body.data, claim_url: null }]);
+      expect((await page(url.split('/').at(-1) ?? '')).text).toContain('0.05 ETH');
+    } finally {
+      for (const { ports, settings } of replicas) ports.settings = settings;
+    }
   });
 });

@@ -29,7 +29,7 @@ describe('a limit is reached and not exceeded', () => {
 
   it.each([
     [
-      'of an account in 24 hours',
+      'of an account in 24 hours, and not of another account',
       'per_account_24h',
       'acc_1',
       24,

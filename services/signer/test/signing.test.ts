@@ -126,8 +126,8 @@ describe('nothing is signed', () => {
   const foreign = { payouts: [], foreign: [others.ethereum] };
   const onBase = { asset: 'USDC_BASE' } as const;
   it.each<[string, () => OrderOfPayouts, object, Chain?]>([
-    ['for nobody', () => ({ ...held({})(), payouts: [] }), notOfPayouts],
-    ['for two payouts with one recipient', () => ({ ...held({})(), payouts: ['1', '2'] }), notOfPayouts],
+    ['that pays somebody and names no payout', () => ({ ...held({})(), payouts: [] }), notOfPayouts],
+    ['that pays one recipient for two payouts', () => ({ ...held({})(), payouts: ['1', '2'] }), notOfPayouts],
     ['that moves nothing and names a payout', () => ({ ...aSweep(), payouts: ['2'] }), notOfPayouts],
     ['that sweeps an address of another wallet', () => aSweep({ address: others.ethereum }), foreign],
     ['that is no order of the chain', held({}), notOfChain, 'bitcoin'],

@@ -203,12 +203,13 @@ const STALE_AFTER_MS = 6_000;
  * Voids requests whose process died before the ledger's decision was stored.
  * @returns how many.
  */
-export async function voidStaleRequests(
-  { db, logger, wakeRelay }: Pick<Ports, 'db' | 'logger' | 'wakeRelay'>,
-  olderThanMs = STALE_AFTER_MS,
-): Promise<number> {
+export async function voidStaleRequests({
+  db,
+  logger,
+  wakeRelay,
+}: Pick<Ports, 'db' | 'logger' | 'wakeRelay'>): Promise<number> {
   const voided = await db.transaction(async (trx) => {
-    const ids = await staleRequests(trx, olderThanMs);
+    const ids = await staleRequests(trx, STALE_AFTER_MS);
     for (const id of ids) await voidRequest(trx, id, null);
     if (ids.length > 0) failpoint('payouts.voiding_requests');
     return ids;

@@ -39,9 +39,12 @@ describe('tokens of a deposit address', () => {
     [71n, [70n, 1n]],
     [70n, [70n]],
     [1n, [1n]],
-    [101n, undefined],
   ])('%p out of the accounts are %p', (amount, taken) => {
     expect(takeFrom(accounts, units(amount))?.map((one) => one.amount)).toEqual(taken);
+  });
+
+  it('are not swept when there are fewer', () => {
+    expect(takeFrom(accounts, units(101n))).toBeUndefined();
   });
 });
 
