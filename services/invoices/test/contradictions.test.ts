@@ -222,14 +222,27 @@ it('a transfer out of an address that is in two blocks counts once', async () =>
   expect(await invoice.deposits()).toHaveLength(1);
 });
 
+/** Makes the node report a payment of a block that is not in the chain. */
+const anyBlock = (id: string, height: number) =>
+  fixture.rows(
+    `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, check_at)
+     select chain, 'nowhere', $2, outpoint, id, invoice_id, now(), '2026-01-01' from deposits where invoice_id = $1`,
+    [id, height],
+  );
+
+it('a payment from a block outside the chain is held only until the block is known to be outside', async () => {
+  const doubted = await anInvoice();
+  await pay(doubted.to, DUE);
+  await anyBlock(doubted.id, fixture.chain.height());
+  await blocks(DEEP);
+  expect(await outcomesOf(doubted)).toEqual(['reorganised']);
+  expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
+});
+
 it('a contradicted payment stays held and is logged when the node lacks its block', async () => {
   const doubted = await anInvoice();
   await pay(doubted.to, DUE);
-  await fixture.rows(
-    `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, check_at)
-     select chain, 'nowhere', -1, outpoint, id, invoice_id, now(), '2026-01-01' from deposits where invoice_id = $1`,
-    [doubted.id],
-  );
+  await anyBlock(doubted.id, -1);
   const errors = jest.spyOn(fixture.ports.logger, 'error');
   await blocks(DEEP);
   await blocks(1);

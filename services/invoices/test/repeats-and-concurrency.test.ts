@@ -88,7 +88,7 @@ describe('Idempotency-Key', () => {
 });
 
 describe('many requests at once', () => {
-  it('share statements, and each has its own answer', async () => {
+  it('share statements, and each has its own answer, address and index', async () => {
     const merchant = fixture.merchant();
     const orders = Array.from({ length: 100 }, (_, i) => ({
       amount: 5 + i,

@@ -45,6 +45,14 @@ describe('fees', () => {
     });
     expect(await sender.fees()).toEqual({ maxFeePerGas: 4_100_000_000n, maxPriorityFeePerGas: GWEI / 10n });
   });
+
+  test('are of the base fee and the tip that the node tells', async () => {
+    const sender = senderOn({
+      eth_getBlockByNumber: { baseFeePerGas: '0x77359400' },
+      eth_maxPriorityFeePerGas: '0x3b9aca00',
+    });
+    expect(await sender.fees()).toEqual({ maxFeePerGas: 5n * GWEI, maxPriorityFeePerGas: GWEI });
+  });
 });
 
 describe('the estimated fee', () => {
