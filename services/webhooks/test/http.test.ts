@@ -165,21 +165,9 @@ test('the list of endpoints has Laravel’s form, the newest first', async () =>
     body.data.map((one: { url: string }) => one.url.split('/').pop()).join();
   expect(shown(first)).toBe('12,11,10,9,8,7,6,5,4,3');
   const path = 'http://quittance.test/api/webhooks';
-  expect(first.body.links).toEqual({
-    first: `${path}?page=1`,
-    last: `${path}?page=2`,
-    prev: null,
-    next: `${path}?page=2`,
-  });
-  expect(first.body.meta).toMatchObject({
-    current_page: 1,
-    from: 1,
-    to: 10,
-    last_page: 2,
-    per_page: 10,
-    total: 12,
-    path,
-  });
+  // What else a page has follows from these: pages.test.ts of shared has all of it.
+  expect(first.body.links).toMatchObject({ prev: null, next: `${path}?page=2` });
+  expect(first.body.meta).toMatchObject({ current_page: 1, per_page: 10, total: 12, path });
   const second = await call('GET', '/api/webhooks?page=2&perPage=5', account);
   expect(shown(second)).toBe('7,6,5,4,3');
   expect((await call('GET', '/api/webhooks?page=9', account)).body.data).toEqual([]);
