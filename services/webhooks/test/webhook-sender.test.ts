@@ -141,7 +141,7 @@ function piecesFrom(port: string): number[] {
 }
 
 test.each<[string, string, object]>([
-  ['a header over 16 kB', `${OK}X-A: ${'b'.repeat(17_000)}\r\n\r\n`, TOO_LARGE],
+  ['headers over 16 kB', `${OK}X-A: ${'b'.repeat(17_000)}\r\n\r\n`, TOO_LARGE],
   ['60,000 small headers', `${OK}${SMALL_LINES}\r\n`, TOO_LARGE],
   ['an endless reason', `HTTP/1.1 200 ${'a'.repeat(1_000_000)}`, TOO_LARGE],
   ['nothing but 1xx', 'HTTP/1.1 103 E\r\n\r\n'.repeat(30_000), TOO_LARGE],
