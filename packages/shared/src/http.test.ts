@@ -17,12 +17,13 @@ import { invariant } from './result.ts';
 const { privateKey, publicKey } = newGatewayKeys();
 const [signing, keys] = [readSigningKey(privateKey), readPublicKeys(publicKey)];
 invariant(signing !== undefined && keys !== undefined, 'new keys can be read');
+const logger = createLogger('test', 'silent');
+const parts = { logger, clock: systemClock, waitsFor: async () => [] };
 let server: Listening;
 let base: string;
 
 beforeAll(async () => {
-  const logger = createLogger('test', 'silent');
-  const app = createApp({ logger, clock: systemClock, waitsFor: async () => [] });
+  const app = createApp(parts);
   app.get('/api/mine', merchantOnly('ledger', keys, systemClock), (_req, res) =>
     send(res, { status: 200, body: { mine: true } }),
   );
@@ -138,12 +139,11 @@ test('every answer may be kept by nobody and is what it says it is, also one to 
 
 test('readiness is asked for once a second, however many ask', async () => {
   let checks = 0;
-  const logger = createLogger('test', 'silent');
   const waitsFor = async () => {
     checks += 1;
     return ['the database'];
   };
-  const app = createApp({ logger, clock: systemClock, waitsFor });
+  const app = createApp({ ...parts, waitsFor });
   finishApp(app, logger);
   const listening = await listen(app, '127.0.0.1', 0);
   const began = performance.now();
@@ -158,18 +158,14 @@ test('readiness is asked for once a second, however many ask', async () => {
 
 describe('one that closes', () => {
   const answering = async (held?: Promise<void>) => {
-    const app = createApp({
-      logger: createLogger('test', 'silent'),
-      clock: systemClock,
-      waitsFor: async () => [],
-    });
+    const app = createApp(parts);
     const asked = Promise.withResolvers<void>();
     app.get('/api/things/:id', async (req, res) => {
       asked.resolve();
       await held;
       send(res, { status: 200, body: { id: req.params.id } });
     });
-    finishApp(app, createLogger('test', 'silent'));
+    finishApp(app, logger);
     const listening = await listen(app, '127.0.0.1', 0);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const get = () =>
@@ -236,7 +232,7 @@ describe('one that closes', () => {
 test('a request that failed is logged with its path, and one whose path has a token with its route', async () => {
   const lines: string[] = [];
   const logger = createLogger('test', 'info', { write: (line) => void lines.push(line) });
-  const app = createApp({ logger, clock: systemClock, waitsFor: async () => [] });
+  const app = createApp({ ...parts, logger });
   const fails = () => {
     throw new Error('out of luck');
   };

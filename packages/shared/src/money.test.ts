@@ -221,12 +221,6 @@ describe('rates', () => {
     expect(parseFiat('12.505', 2)).toEqual({ ok: false, refusal: 'too_many_decimals' });
   });
 
-  test('an amount due is typed easily: 8 decimals at most', () => {
-    expect(formatUnits(fiatToUnits(cents(1000n), ONE_DOLLAR, rate('3000'), 18, 'up'), 18)).toBe('0.00333334');
-    expect(formatUnits(fiatToUnits(cents(1000n), ONE_DOLLAR, rate('1'), 6, 'up'), 6)).toBe('10');
-    expect(formatUnits(fiatToUnits(cents(1000n), ONE_DOLLAR, rate('0.9997'), 6, 'up'), 6)).toBe('10.003001');
-  });
-
   test('what a balance is worth is rounded down', () => {
     expect(unitsToUsd(units(1_999_999n), rate('1'), 6, 'down')).toBe(199n);
     expect(unitsToUsd(units(1n), rate('2500'), 18, 'down')).toBe(0n);

@@ -205,27 +205,25 @@ test.each(['"true"', '"yes"', '2', '1.0', '-1', '[]', '{}', '[true]'])('%s is no
   });
 });
 
-const sold = { asset: 'ETH', amount: '10' };
-
 test.each([
-  [{ ...sold, amount: '$10' }, 'Give the number alone, without a currency: 10.5.'],
-  [{ ...sold, amount: '10 eur' }, 'Give the number alone, without a currency: 10.5.'],
-  [{ ...sold, amount: '1,50' }, 'Write the decimals after a point, and nothing between thousands: 1234.5.'],
-  [{ ...sold, amount: true }, 'Give a JSON number, such as 10.5.'],
+  [{ ...good, amount: '$10' }, 'Give the number alone, without a currency: 10.5.'],
+  [{ ...good, amount: '10 eur' }, 'Give the number alone, without a currency: 10.5.'],
+  [{ ...good, amount: '1,50' }, 'Write the decimals after a point, and nothing between thousands: 1234.5.'],
+  [{ ...good, amount: true }, 'Give a JSON number, such as 10.5.'],
   [read('{"asset":5,"amount":1}'), 'Put it in quotes: "5".'],
-  [{ ...sold, expires_in: '121' }, 'Give a number from 1 to 120.'],
-  [{ ...sold, asset: '12345678901' }, 'It has 11 characters: shorten it.'],
-  [{ ...sold, status: 'Paid' }, 'Did you mean paid? Valid: paid, pending.'],
-  [{ ...sold, status: 'gone' }, 'Valid: paid, pending.'],
-  [{ ...sold, success_url: 'x' }, 'Did you mean succeed_url?'],
-  [{ ...sold, per_page: 5 }, 'Did you mean perPage?'],
-  [{ ...sold, colour: 5 }, 'Known: asset, amount, expires_in, succeed_url, perPage, status.'],
+  [{ ...good, expires_in: '121' }, 'Give a number from 1 to 120.'],
+  [{ ...good, asset: '12345678901' }, 'It has 11 characters: shorten it.'],
+  [{ ...good, status: 'Paid' }, 'Did you mean paid? Valid: paid, pending.'],
+  [{ ...good, status: 'gone' }, 'Valid: paid, pending.'],
+  [{ ...good, success_url: 'x' }, 'Did you mean succeed_url?'],
+  [{ ...good, per_page: 5 }, 'Did you mean perPage?'],
+  [{ ...good, colour: 5 }, 'Known: asset, amount, expires_in, succeed_url, perPage, status.'],
   [
-    { ...sold, amount: 'ten', expires_in: 'x' },
+    { ...good, amount: 'ten', expires_in: 'x' },
     'amount: Give a number in digits, such as 10.5. expires_in: Give a whole number, such as 30.',
   ],
   [undefined, 'The body is empty: send a JSON object.'],
-  [[sold], 'The body is JSON, and no object: send a JSON object, such as {"name": "value"}.'],
+  [[good], 'The body is JSON, and no object: send a JSON object, such as {"name": "value"}.'],
   [new UnreadableBody('Line 3.'), 'Line 3.'],
 ])('the hint for %j says what to do', (input, hint) => {
   expect(hintBy(sale, input)).toBe(hint);
@@ -256,7 +254,7 @@ test('a Unix time is shown as the date it is', () => {
 });
 
 test('a field that is not known is refused, also one that every object has', () => {
-  expect(refusedBy(sale, { ...sold, expires: 5 })).toEqual({ expires: ['The expires field is not known.'] });
+  expect(refusedBy(sale, { ...good, expires: 5 })).toEqual({ expires: ['The expires field is not known.'] });
   expect(refusedBy(order, read('{"__proto__":{"sizes":["s"]}}'))).toEqual(
     Object.fromEntries([['__proto__', ['The   proto   field is not known.']]]),
   );

@@ -32,8 +32,8 @@ afterEach(async () => {
 });
 afterAll(() => nats.stop());
 
-async function busOf(service: Service): Promise<Bus> {
-  const bus = await connectBus({ url: nats.url, service, logger });
+async function busOf(service: Service, own = logger): Promise<Bus> {
+  const bus = await connectBus({ url: nats.url, service, logger: own });
   open.push(bus);
   return bus;
 }
@@ -95,12 +95,7 @@ test('servers of a cluster may be several, and a host without a name is not two'
 
 test('a question that names another place than an inbox for its answer is not answered', async () => {
   const lines: string[] = [];
-  const ledger = await connectBus({
-    url: nats.url,
-    service: 'ledger',
-    logger: createLogger('test', 'error', { write: (line) => lines.push(line) }),
-  });
-  open.push(ledger);
+  const ledger = await busOf('ledger', createLogger('test', 'error', { write: (line) => lines.push(line) }));
   const asked: unknown[] = [];
   ledger.answer('rpc.ledger.elsewhere', async (body) => ({ asked: asked.push(body) }));
   const asker = await connect({ servers: nats.url });

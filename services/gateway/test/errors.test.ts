@@ -57,20 +57,13 @@ test('a 401 keeps its body, and is a problem for a client that accepts one', asy
 });
 
 describe('/docs/errors', () => {
-  const page = () => fetch(`http://127.0.0.1:${gateway.port}/docs/errors`);
-
-  test('has every code as an anchor, needs no token and asks no service', async () => {
-    const answer = await page();
-    const text = await answer.text();
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  test('has every code as an anchor, needs no token, asks no service, may run no script and load nothing', async () => {
+    const { status, headers, text } = await ask('/docs/errors');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     for (const code of Object.keys(errorCodes)) expect(text).toContain(`id="${code}"`);
     expect(upstream.asked).toEqual([]);
-  });
-
-  test('may run no script and load nothing', async () => {
-    const answer = await page();
-    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await answer.text()).not.toMatch(/<script|src=/);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(text).not.toMatch(/<script|src=/);
   });
 
   test('can only be read', async () => {

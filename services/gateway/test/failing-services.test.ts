@@ -7,7 +7,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { bytesOf, openGatewayPerTest, sendRaw, startTestGateway, startUpstream } from './gateway-fixture.ts';
 
 const at = await openGatewayPerTest();
-const { shop, startedBeside, ask } = at;
+const { startedBeside, bytes, ask } = at;
 
 const unavailable = { status: 503, body: expect.objectContaining({ message: 'Service Unavailable' }) };
 const serverError = { status: 500, body: expect.objectContaining({ message: 'Server Error' }) };
@@ -83,10 +83,7 @@ describe('a service that', () => {
     const patient = await startedBeside({ REQUEST_TIMEOUT_MS: '6000' });
     const held: ServerResponse[] = [];
     at.upstream.answer((res) => held.push(res));
-    const head = bytesOf('POST', '/api/payouts', [
-      `Authorization: Bearer ${shop.token}`,
-      'Content-Length: 4',
-    ]);
+    const head = bytes('POST', '/api/payouts', ['Content-Length: 4']);
     const late = connect(patient.port, '127.0.0.1', () => late.write(`${head}la`));
     const told = new Promise<string>((resolve) => late.on('data', (chunk) => resolve(chunk.toString())));
     // The gateway has read its head by the time it answers this: its time runs out before the others' does.
@@ -153,8 +150,7 @@ describe('a service that', () => {
 test('stopping lets a request in flight end, closes idle connections, and takes no longer than that', async () => {
   const stopping = await startTestGateway(at.url, at.upstream.url);
   at.upstream.answer((res) => setTimeout(() => res.end('{"done":true}'), 300));
-  const bytes = bytesOf('GET', '/api/assets', [`Authorization: Bearer ${shop.token}`]);
-  const kept = sendRaw(stopping.port, bytes.replace('Connection: close\r\n', ''));
+  const kept = sendRaw(stopping.port, bytes('GET', '/api/assets').replace('Connection: close\r\n', ''));
   await eventually(() => expect(at.upstream.asked).toHaveLength(1), 10_000, 5);
   const start = performance.now();
   await stopping.stop();
@@ -165,8 +161,7 @@ test('stopping lets a request in flight end, closes idle connections, and takes 
 test('a client that goes away takes its request with it', async () => {
   let closed = 0;
   at.upstream.answer((res) => res.on('close', () => (closed += 1)));
-  const bytes = bytesOf('GET', '/api/assets', [`Authorization: Bearer ${shop.token}`]);
-  const socket = connect(at.gateway.port, '127.0.0.1', () => socket.write(bytes));
+  const socket = connect(at.gateway.port, '127.0.0.1', () => socket.write(bytes('GET', '/api/assets')));
   await eventually(() => expect(at.upstream.asked).toHaveLength(1), 10_000, 5);
   socket.destroy();
   // Sooner than the gateway itself gives it up.

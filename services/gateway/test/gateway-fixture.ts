@@ -22,16 +22,8 @@ export type Asked = {
   body: string;
 };
 
-export type Upstream = {
-  url: string;
-  port: number;
-  asked: Asked[];
-  /** How the next requests are answered, once their body is there; `{"ok":true}` at first. */
-  answer(respond: (res: ServerResponse, asked: Asked, req: IncomingMessage) => void): void;
-  /** Forgets what it was asked, and answers as at first. */
-  beginAgain(): void;
-  stop(): Promise<void>;
-};
+type Respond = (res: ServerResponse, asked: Asked, req: IncomingMessage) => void;
+export type Upstream = Awaited<ReturnType<typeof startUpstream>>;
 
 const receivers = ['invoices', 'payouts', 'ledger', 'webhooks', 'auditor', 'sandbox'] as const;
 
@@ -44,13 +36,13 @@ export const signedFor = ({ method, path, headers }: Asked) =>
   });
 
 /** Plays a service behind the gateway. */
-export async function startUpstream(port = 0): Promise<Upstream> {
+export async function startUpstream(port = 0) {
   const asked: Asked[] = [];
   const ok = (res: ServerResponse) => {
     res.setHeader('Content-Type', 'application/json; charset=utf-8');
     res.end('{"ok":true}');
   };
-  let respond: Parameters<Upstream['answer']>[0] = ok;
+  let respond: Respond = ok;
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -68,15 +60,17 @@ export async function startUpstream(port = 0): Promise<Upstream> {
     url: `http://127.0.0.1:${address.port}`,
     port: address.port,
     asked,
-    answer(next) {
+    /** How the next requests are answered, once their body is there; `{"ok":true}` at first. */
+    answer(next: Respond) {
       respond = next;
     },
+    /** Forgets what it was asked, and answers as at first. */
     beginAgain() {
       asked.length = 0;
       respond = ok;
     },
     stop: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
@@ -94,29 +88,20 @@ export function startTestGateway(
   return startGateway(config, { workers: false, ...given });
 }
 
+const urls = receivers.map((name) => `${name.toUpperCase()}_URL`);
+const limits = Object.keys(configSchema.shape).filter((name) => name.endsWith('_PER_MINUTE'));
+const allOf = (names: readonly string[], value: string) =>
+  Object.fromEntries(names.map((name) => [name, value]));
+
 function testConfig(databaseUrl: string, upstream: string, settings: Record<string, string>): GatewayConfig {
   const given = configSchema.parse({
     PORT: '1',
     DATABASE_URL: databaseUrl,
     GATEWAY_PRIVATE_KEY: gatewayKeys.privateKey,
     PUBLIC_URL: 'http://localhost',
-    INVOICES_URL: upstream,
-    PAYOUTS_URL: upstream,
-    LEDGER_URL: upstream,
-    WEBHOOKS_URL: upstream,
-    AUDITOR_URL: upstream,
-    SANDBOX_URL: upstream,
+    ...allOf(urls, upstream),
     LOG_LEVEL: 'silent',
-    RATE_LIMIT_PER_MINUTE: '100000',
-    FAILED_AUTH_PER_MINUTE: '100000',
-    PAGES_PER_MINUTE: '100000',
-    UNKNOWN_PAGES_PER_MINUTE: '100000',
-    LINK_PAYMENTS_PER_MINUTE: '100000',
-    LINK_PAYMENTS_TOTAL_PER_MINUTE: '100000',
-    SIGN_INS_PER_MINUTE: '100000',
-    FAILED_SIGN_INS_PER_MINUTE: '100000',
-    FAILED_SIGN_INS_PER_EMAIL_PER_MINUTE: '100000',
-    SESSION_REQUESTS_PER_MINUTE: '100000',
+    ...allOf(limits, '100000'),
     ...settings,
   });
   // Any free port: what no operator may ask for.
@@ -251,13 +236,17 @@ export async function openGatewayPerTest(settings: Record<string, string> = {}, 
     at.gateway = await start(settings, given, at.upstream);
   });
   afterEach(() => at.upstream.stop());
+  /** A request with the shop’s token, in bytes. */
+  const bytes = (method: string, path: string, headers: readonly string[] = [], body = '') =>
+    bytesOf(method, path, [`Authorization: Bearer ${shop.token}`, ...headers], body);
   return Object.assign(at, {
     url,
     shop,
     /** A second gateway in front of the same services, for one test. */
     startedBeside: (own: Record<string, string>, options: GatewayOptions = {}) =>
       start(own, options, at.upstream),
+    bytes,
     ask: (method: string, path: string, headers: readonly string[] = [], body = '', port = at.gateway.port) =>
-      sendRaw(port, bytesOf(method, path, [`Authorization: Bearer ${shop.token}`, ...headers], body)),
+      sendRaw(port, bytes(method, path, headers, body)),
   });
 }

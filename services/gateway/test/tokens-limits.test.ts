@@ -17,15 +17,6 @@ const { ask, create, works, audit } = tokenRequests(gateway, db);
 const AT_ONCE = [1, 2, 3, 4, 5, 6, 7, 8];
 const from = (address: string) => [`X-Forwarded-For: ${address}`];
 
-test('a token that expires is refused from then on as one that was revoked', async () => {
-  const { token, id } = await newToken(url, { expiresAt: later(HOUR_MS) });
-  expect(await works(token)).toBe(200);
-  await db.rows('update tokens set expires_at = now() where id = $1', [id]);
-  const refused = await ask(token, 'GET', '/api/assets');
-  expect(refused).toMatchObject({ status: 401, body: { message: 'Unauthenticated.' } });
-  expect(refused.headers.get('www-authenticate')).toContain('revoked or expired: use another one');
-});
-
 test('a token that is revoked while its body comes does nothing any more', async () => {
   const { token, id } = await newToken(url);
   const body = JSON.stringify({ asset: 'ETH' });

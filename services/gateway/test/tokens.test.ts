@@ -32,7 +32,7 @@ async function anAccount(): Promise<string> {
 }
 
 describe('accounts', () => {
-  test('have an id, a unique name, and a line in the audit log', async () => {
+  test('have an id, a unique name of one line that is like no id, and a line in the audit log', async () => {
     const name = aName();
     const made = await createAccount(ports, { name: ` ${name} `, actor: 'ann' });
     expect(made).toMatchObject({
@@ -42,21 +42,13 @@ describe('accounts', () => {
     if (!made.ok) return;
     expect(await listAccounts(ports)).toContainEqual(made.value);
     expect(await audit('account_id', made.value.id)).toEqual([{ actor: 'ann', action: 'account.created' }]);
-    expect(await createAccount(ports, { name, actor: 'ann' })).toEqual({
-      ok: false,
-      refusal: 'name_taken',
-    });
+    for (const [wrong, refusal] of [
+      [name, 'name_taken'],
+      ['two\nlines', 'name_invalid'],
+      ['acc_like_an_id', 'name_invalid'],
+    ] as const)
+      expect(await createAccount(ports, { name: wrong, actor: 'ann' })).toEqual({ ok: false, refusal });
   });
-
-  test.each(['', '  ', 'x'.repeat(256), 'two\nlines', 'acc_like_an_id'])(
-    'are not called %j',
-    async (name) => {
-      expect(await createAccount(ports, { name, actor: 'ann' })).toEqual({
-        ok: false,
-        refusal: 'name_invalid',
-      });
-    },
-  );
 
   test('made twice at once under one name are made once', async () => {
     const name = aName();

@@ -2,7 +2,16 @@ import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import { lockQueues } from '../src/store/endpoint-queues.ts';
 import { disableEndpoints } from '../src/store/endpoints.ts';
-import { type Answered, anEvent, DAY, freshQueue, HOUR, noWebhook, openFixture } from './fixture.ts';
+import {
+  type Answered,
+  anEvent,
+  conflict,
+  DAY,
+  freshQueue,
+  HOUR,
+  noWebhook,
+  openFixture,
+} from './fixture.ts';
 
 const fixture = await openFixture();
 const { db, clock, receiver, answerWith, call, receive, deliver, deliverAll } = fixture;
@@ -15,7 +24,7 @@ describe('disabling and enabling', () => {
     ['by their routes', 'POST', (on: boolean) => (on ? '/enable' : '/disable'), () => undefined],
     ['by PATCH', 'PATCH', () => '', (enabled: boolean) => ({ enabled })],
   ])(
-    '%s: nothing more is sent, and missed events are not sent automatically',
+    '%s: nothing more is sent, not even what its owner asks for, and missed events are not sent automatically',
     async (_, verb, path, body) => {
       const shop = await aShop(`/paused-${verb}`);
       const { account, key, shown } = shop;
@@ -40,6 +49,9 @@ describe('disabling and enabling', () => {
       expect(await turn(false)).toEqual(off);
       await receive(anEvent({ account }));
       expect(await deliver()).toEqual([]);
+      const range = { from: clock.hence(-HOUR), to: clock.hence(HOUR) };
+      for (const refused of [await shop.post('/test'), await shop.post('/replay', range)])
+        expect(refused).toEqual(conflict('The webhook is disabled: enable it first.'));
 
       const on = await turn(true);
       const enabledAt = clock.now();

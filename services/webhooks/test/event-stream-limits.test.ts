@@ -1,7 +1,6 @@
 import { IncomingMessage, request, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
-import type { Db, Statement } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { identityOf } from '@quittance/testkit/api';
 import { eventually } from '@quittance/testkit/eventually';
@@ -132,14 +131,8 @@ test('events of a rare type are found among 300,000 others without delaying othe
     after: '0',
     eventTypes: ['payout.failed', 'invoice.paid', 'payout.failed', 'invoice.late_payment'],
   }));
-  const asked: { sql: Statement; values: readonly unknown[] }[] = [];
-  const noting: Db = {
-    ...db,
-    rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      asked.push({ sql: sql as Statement, values });
-      return db.rows<T>(sql, values);
-    },
-  };
+  const asked: { text: string; values: readonly unknown[] }[] = [];
+  const noting = withHook(db, (_, values, text) => void asked.push({ text, values }));
   const pages = await eventsForFollowers(
     noting,
     [...all, { account, after: '299999', eventTypes: null }],
@@ -150,9 +143,9 @@ test('events of a rare type are found among 300,000 others without delaying othe
   for (const page of pages.slice(0, 10)) expect(numbersIn(page)).toEqual(['1', '300001']);
   expect(numbersIn(pages[10])).toEqual(['300000', '300001']);
   expect(asked).toHaveLength(1);
-  for (const { sql, values } of asked) {
+  for (const { text, values } of asked) {
     const explained = await db.one<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `explain (analyze, format json) ${sql.text}`,
+      `explain (analyze, format json) ${text}`,
       values,
     );
     // Each of eleven followers finds two, by their numbers and once more by what they are.

@@ -64,11 +64,13 @@ export function anEvent({
   return anEventOf(kind, payload, { at }) as EventOf<EventKind> as MerchantEvent;
 }
 
+type Before = (name: string, values: readonly unknown[], text: string) => unknown;
 /** The same database, which calls `before` ahead of each query outside of a transaction. */
-export const withHook = (db: Db, before: (name: string, values: readonly unknown[]) => unknown): Db => ({
+export const withHook = (db: Db, before: Before): Db => ({
   ...db,
   async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-    await before(typeof sql === 'string' ? sql : sql.name, values);
+    const { name, text } = typeof sql === 'string' ? { name: sql, text: sql } : sql;
+    await before(name, values, text);
     return await db.rows<T>(sql, values);
   },
 });

@@ -104,15 +104,6 @@ test('events are filtered by a time range that excludes its end', async () => {
   expect(await sequences(`created_to=${isoDaysAgo(0)}&after=2`)).toEqual([[3, 4], 4]);
 });
 
-test('pruned events are missing at the beginning, and the answer names the first one that is kept', async () => {
-  const account = anAccount();
-  await receive(...[92, 91, 1].map((ago) => anEvent({ account, at: daysAgo(ago) })));
-  await pruneOldEvents(ports);
-  const page = await call('GET', '/api/events', account);
-  expect(sequencesOf(page)).toEqual([3]);
-  expect(page.body.meta).toEqual({ has_more: false, next_after: 3, first_sequence: 3, last_sequence: 3 });
-});
-
 test.each([
   ['all of them', {}],
   ['of a kind', { eventTypes: ['invoice.created'] }],

@@ -44,17 +44,19 @@ test('only the answer to the registration contains the secret of an endpoint', a
   expect(dump).not.toContain(secret.slice(6));
 });
 
-test('an endpoint can name event types beyond the defaults, each once', async () => {
+const long = (characters: number) => `https://shop.example/${'a'.repeat(characters - 21)}`;
+
+test('an endpoint can have a URL of the maximum length and name event types beyond the defaults, each once', async () => {
   const order = {
-    url,
+    url: long(2_048),
     events: ['payout.created', 'webhook.test', 'payout.created'],
     description: ' the shop ',
   };
-  const { body } = await call('POST', '/api/webhooks', anAccount(), order);
+  const { status, body } = await call('POST', '/api/webhooks', anAccount(), order);
+  expect(status).toBe(201);
   expect(body.data).toMatchObject({ events: ['payout.created', 'webhook.test'], description: 'the shop' });
 });
 
-const long = (characters: number) => `https://shop.example/${'a'.repeat(characters - 21)}`;
 const required = { url: ['The url field is required.'] };
 const malformed = { url: ['The url must be a valid URL.'] };
 const notPublic = { url: ['The url must not point to a private address.'] };
@@ -134,10 +136,6 @@ test.each<[unknown, Record<string, string[]>]>([
   expect(await shown()).toEqual(before);
 });
 
-test('a URL of the maximum length is accepted', async () => {
-  expect((await call('POST', '/api/webhooks', anAccount(), { url: long(2_048) })).status).toBe(201);
-});
-
 test('a sandbox accepts http and private addresses', async () => {
   const made = await fixture.call('POST', '/api/webhooks', anAccount(), { url: 'http://localhost:9/x' });
   expect(made.status).toBe(201);
@@ -167,21 +165,9 @@ test('the list of endpoints has Laravel’s form, the newest first', async () =>
     body.data.map((one: { url: string }) => one.url.split('/').pop()).join();
   expect(shown(first)).toBe('12,11,10,9,8,7,6,5,4,3');
   const path = 'http://quittance.test/api/webhooks';
-  expect(first.body.links).toEqual({
-    first: `${path}?page=1`,
-    last: `${path}?page=2`,
-    prev: null,
-    next: `${path}?page=2`,
-  });
-  expect(first.body.meta).toMatchObject({
-    current_page: 1,
-    from: 1,
-    to: 10,
-    last_page: 2,
-    per_page: 10,
-    total: 12,
-    path,
-  });
+  // What else a page has follows from these: pages.test.ts of shared has all of it.
+  expect(first.body.links).toMatchObject({ prev: null, next: `${path}?page=2` });
+  expect(first.body.meta).toMatchObject({ current_page: 1, per_page: 10, total: 12, path });
   const second = await call('GET', '/api/webhooks?page=2&perPage=5', account);
   expect(shown(second)).toBe('7,6,5,4,3');
   expect((await call('GET', '/api/webhooks?page=9', account)).body.data).toEqual([]);

@@ -49,6 +49,8 @@ export const anInvoiceView = (given: Record<string, unknown> = {}) => ({
   ...given,
 });
 
+type Wanted = { account?: AccountId; kinds?: readonly MailKind[] };
+
 /** The fixture of webhooks with a mail server, to which mails are sent by STARTTLS and a password. */
 export async function openMailFixture() {
   const authority = authorityFile();
@@ -106,15 +108,8 @@ export async function openMailFixture() {
   }
 
   /** A confirmed recipient. Mails before are not counted. */
-  async function aRecipient({
-    account = anAccount(),
-    address = anAddress(),
-    kinds,
-  }: {
-    account?: AccountId;
-    address?: string;
-    kinds?: readonly MailKind[];
-  } = {}) {
+  async function aRecipient({ account = anAccount(), kinds }: Wanted = {}) {
+    const address = anAddress();
     const made = await add(account, address, kinds);
     if (made.status !== 201) throw new Error(`the recipient was not added: ${JSON.stringify(made.body)}`);
     const path = `/api/mail-recipients/${made.body.data.id}`;
@@ -122,14 +117,10 @@ export async function openMailFixture() {
     const confirmed = await call('POST', `${path}/confirm`, account, { code: codeFor(address) });
     if (confirmed.status !== 200) throw new Error(`not confirmed: ${JSON.stringify(confirmed.body)}`);
     const before = smtp.mailsTo(address).length;
+    const mails = () => smtp.mailsTo(address).slice(before);
     return {
-      ...{ account, address, path, id: String(made.body.data.id) },
-      mails: () => smtp.mailsTo(address).slice(before),
-      subjects: () =>
-        smtp
-          .mailsTo(address)
-          .slice(before)
-          .map(({ subject }) => subject),
+      ...{ account, address, path, id: String(made.body.data.id), mails },
+      subjects: () => mails().map(({ subject }) => subject),
       shown: async () => (await call('GET', path, account)).body,
       post: (below: string, body?: unknown) => call('POST', `${path}${below}`, account, body),
     };

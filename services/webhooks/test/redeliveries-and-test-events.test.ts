@@ -43,13 +43,6 @@ describe('a test event', () => {
     expect(arrivedAt('/tested')).toHaveLength(2);
     expect((await call('GET', '/api/events', account)).body.meta.last_sequence).toBe(4);
   });
-
-  test('is refused while the endpoint is disabled', async () => {
-    const { account, post } = await aShop('/');
-    await post('/disable');
-    expect(await post('/test')).toEqual(conflict('The webhook is disabled: enable it first.'));
-    expect((await call('GET', '/api/events', account)).body.data).toEqual([]);
-  });
 });
 
 /** Goes through the whole retry schedule of an endpoint's deliveries. */

@@ -7,8 +7,8 @@ import { pruneDeliveriesOfDeleted, pruneEvents } from '../src/store/pruning.ts';
 import { anAccount, anEvent, daysAgo, openFixture } from './fixture.ts';
 
 const fixture = await openFixture();
-const { database, db, ports, receive, pageOf, anEndpoint, deliverAll, deliveriesOf, aShop } = fixture;
-const { arrivedAt } = fixture;
+const { database, db, ports, call, receive, pageOf, anEndpoint, deliverAll, deliveriesOf } = fixture;
+const { aShop, arrivedAt } = fixture;
 const admin = database.openAsAdmin('webhooks', { pool: 2 });
 
 const happened = (account: AccountId, days: number) => anEvent({ account, at: daysAgo(days) });
@@ -18,7 +18,7 @@ const eventsOf = (account: AccountId) =>
   sequencesOf('select sequence from events where account_id = $1', account);
 const attemptsOf = (key: string) => sequencesOf('select sequence from attempts where endpoint_key = $1', key);
 
-test('events older than 90 days are removed, the oldest first, with their deliveries and attempts', async () => {
+test('events older than 90 days are removed, the oldest first, with their deliveries and attempts, and a page says which is kept first', async () => {
   const [account, other] = [anAccount(), anAccount()];
   const { key } = await anEndpoint(account, '/old');
   await receive(...[120, 91, 89, 0].map((days) => happened(account, days)), happened(other, 89));
@@ -29,7 +29,9 @@ test('events older than 90 days are removed, the oldest first, with their delive
   expect(await eventsOf(account)).toEqual(['3', '4']);
   expect((await deliveriesOf(key)).map(({ sequence }) => sequence)).toEqual(['3', '4']);
   expect(await attemptsOf(key)).toEqual(['3', '4']);
-  expect(await pageOf(account)).toMatchObject({ firstSequence: '3', lastSequence: '4' });
+  const { body } = await call('GET', '/api/events', account);
+  expect(body.data.map(({ sequence }: { sequence: number }) => sequence)).toEqual([3, 4]);
+  expect(body.meta).toEqual({ has_more: false, next_after: 4, first_sequence: 3, last_sequence: 4 });
   expect(await eventsOf(other)).toEqual(['1']);
   expect(await pruneOldEvents(ports)).toBe(0);
 

@@ -5,19 +5,8 @@ import { SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
 export const SMTP_USER = 'shop@mail.test';
 export const SMTP_PASSWORD = 'p:ss/w@rd %';
 
-/** A mail as the server took it. */
-export type ReceivedMail = {
-  from: string;
-  to: string[];
-  /** As it came, and its parts without their encoding. */
-  raw: string;
-  header(name: string): string | undefined;
-  subject: string;
-  text: string;
-  html: string;
-  isEncrypted: boolean;
-  user: string | undefined;
-};
+/** A mail as the server took it: as it came, and its parts without their encoding. */
+type ReceivedMail = ReturnType<typeof received>;
 
 /** Says what the server answers at a step; undefined accepts. */
 export type Behaviour = {

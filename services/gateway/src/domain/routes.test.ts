@@ -5,7 +5,6 @@ test.each([
   ['GET', '/api/invoices', 'invoices'],
   ['HEAD', '/api/invoices', 'invoices'],
   ['POST', '/api/invoices', 'invoices'],
-  ['GET', '/api/invoices/', 'invoices'],
   ['GET', '/api/invoices/inv_1', 'invoices'],
   ['POST', '/api/invoices/inv_1/cancel', 'invoices'],
   ['GET', '/api/volume', 'invoices'],
@@ -43,7 +42,6 @@ test.each([
   ['GET', '/api/unresolved/dep_1', 'ledger'],
   ['POST', '/api/unresolved/dep_1/accept', 'ledger'],
   ['POST', '/api/unresolved/dep_1/return', 'payouts'],
-  ['GET', '/api/invoices/inv%5F1', 'invoices'],
   ['GET', '/api/webhooks', 'webhooks'],
   ['POST', '/api/webhooks', 'webhooks'],
   ['DELETE', '/api/webhooks/whe_1', 'webhooks'],
@@ -87,26 +85,14 @@ test.each([
   expect(findRoute(method, path)).toEqual({ kind: 'wrong_verb', allowed });
 });
 
+/** Other ways to write a path are in path-forms.ts. */
 test.each([
-  '/',
-  '/api',
   '/api/',
-  '/api/invoice',
   '/api/invoicesx',
-  '/API/invoices',
-  '/api//invoices',
-  '//api/invoices',
-  '/api/invoices//',
   '/api/invoices/inv_1/payments',
   '/api/unresolved/dep_1/amount',
   '/api/unresolved//accept',
-  '/pay',
-  '/pay/',
-  '/pay/inv_1/x',
   '/api/invoices\n',
-  '*',
-  '/api/invoices/%zz',
-  '/api/invoices/%',
   '/pay/%ff',
 ])('%j is no route', (path) => {
   expect(findRoute('GET', path)).toEqual({ kind: 'unknown' });

@@ -10,21 +10,9 @@ const validOf = (former: number): ValidSecret[] => [
   ...Array.from({ length: former }, (_, i) => ({ endsAt: inHours(former - i) })),
 ];
 
-test.each([
-  [1, 24],
-  [0, 24],
-  [3, 1],
-])('with %i former secrets, they may overlap for %i hours', (former, hours) => {
-  expect(rotate(validOf(former), hours, now)).toEqual({ ok: true, value: inHours(hours) });
-});
-
 test('a sixth secret is refused until the first ends', () => {
   expect(rotate(validOf(4), 24, now)).toEqual({
     ok: false,
     refusal: { kind: 'too_many', until: inHours(1) },
   });
-});
-
-test('an overlap of 0 ends all former secrets at once', () => {
-  expect(rotate(validOf(4), 0, now)).toEqual({ ok: true, value: now });
 });
