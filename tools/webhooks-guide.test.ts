@@ -2,11 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { newEndpointId, newEventId } from '@quittance/shared/ids';
+import { localPort } from '@quittance/testkit/local-port';
 import { notTried } from '@quittance/testkit/not-tried';
 import { envelopeOf } from '@quittance/webhooks/domain/envelope';
 import { createEndpointKeyPairs } from '@quittance/webhooks/endpoint-key-pairs';
@@ -209,8 +209,7 @@ async function logOf(count: number, { requests = 30, fails = Number.POSITIVE_INF
     const data = Array.from({ length: last - after }, (_, i) => ({ sequence: after + i + 1 }));
     res.end(JSON.stringify({ data, meta: { has_more: last < count, next_after: last } }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const api = `http://127.0.0.1:${await localPort(server)}`;
   return {
     ...{ api, asked, refused },
     close() {

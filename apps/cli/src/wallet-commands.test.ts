@@ -8,6 +8,7 @@ import { isRecoveryPhrase } from '@quittance/chains/keys';
 import { encryptPhrase, openKeystore, writeSecretFile } from '@quittance/chains/keystore';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { printed } from '@quittance/testkit/printed';
+import { refusal } from '../test/refusal.ts';
 import { run } from './run.ts';
 
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
@@ -74,17 +75,12 @@ test('init encrypts a new phrase, shows it once on the terminal, and writes it n
 
 test('init refuses to overwrite a keystore, and to make a phrase that no terminal shows', async () => {
   const unseen = await wallet(['init'], { isTerminal: false });
-  expect(unseen).toMatchObject({ code: 1, out: '', err: expect.stringContaining('on a terminal alone') });
+  expect(unseen).toMatchObject(refusal('on a terminal alone'));
   expect(existsSync(join(dir, 'wallet'))).toBe(false);
   await wallet(['init']);
   const before = kept();
   const again = await wallet(['init']);
-  expect(again).toMatchObject({
-    code: 1,
-    out: '',
-    shown: '',
-    err: expect.stringContaining('not overwritten'),
-  });
+  expect(again).toMatchObject({ ...refusal('not overwritten'), shown: '' });
   expect(kept()).toBe(before);
 });
 
@@ -152,13 +148,9 @@ test('a passphrase that is typed is written nowhere, and opens the keystore', as
     ),
   );
   const wrong = await wallet(show, { answers: ['another one'], env });
-  expect(wrong).toMatchObject({
-    code: 1,
-    out: '',
-    err: expect.stringContaining('the passphrase is not the one'),
-  });
+  expect(wrong).toMatchObject(refusal('the passphrase is not the one'));
   const network = await wallet(show, { answers: [passphrase], env: { ...env, BITCOIN_NETWORK: 'regtst' } });
-  expect(network).toMatchObject({ code: 1, err: expect.stringContaining('BITCOIN_NETWORK: must be one of') });
+  expect(network).toMatchObject(refusal('BITCOIN_NETWORK: must be one of'));
 });
 
 test('backup-check tells right words from wrong ones, and prints none', async () => {
@@ -187,7 +179,7 @@ test('backup-check tells right words from wrong ones, and prints none', async ()
     for (const word of ['sausage', 'winner', 'zoo']) expect(out).not.toContain(word);
   }
   const unseen = await wallet(['backup-check'], { isTerminal: false });
-  expect(unseen).toMatchObject({ code: 1, out: '', err: expect.stringContaining('on a terminal') });
+  expect(unseen).toMatchObject(refusal('on a terminal'));
 });
 
 test('a wallet that is not there is named', async () => {

@@ -13,10 +13,11 @@ import { removeMonth } from '../src/archive/pruned-months.ts';
 import { archivesAlone, keepBackupsOut } from '../src/archive/removal-lock.ts';
 import { beginDump } from '../src/backup/dump-records.ts';
 import { archiveSuite, month } from './archive-fixture.ts';
+import { refusal } from './refusal.ts';
 
 /** `quittance archive write` that is killed, or fails: nothing is lost. */
-const { quittance, env, adminUrl, archive, happened, prune, archived, ...more } = await archiveSuite();
-const { idsIn, idsWaiting, write, start } = more;
+const { quittance, env, adminUrl, archive, archived, ...more } = await archiveSuite();
+const { idsIn, idsWaiting, write, pruned } = more;
 
 describe('a run that is killed', () => {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -27,9 +28,7 @@ describe('a run that is killed', () => {
   test.each(['archive.written', 'archive.named', 'archive.removed'])(
     'at %s leaves every event in the database, and the next run ends what it began',
     async (point) => {
-      await start();
-      const ids = [await happened('acc_1', month(5)), await happened('acc_2', month(5))];
-      await prune();
+      const ids = await pruned('acc_1', 'acc_2');
       const args = [`--import=${arming(point)}`, main, 'archive', 'write', '--to', archive()];
       const child = spawn(process.execPath, args, { env: { ...process.env, ...env() }, stdio: 'ignore' });
       const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
@@ -46,14 +45,12 @@ describe('a run that is killed', () => {
 
 describe('nothing is removed', () => {
   test('when the disk of the files is full, or there is no folder', async () => {
-    await start();
-    const id = await happened('acc_1', month(5));
-    await prune();
+    const ids = await pruned('acc_1');
     symlinkSync('/dev/full', join(archive(), `events-${month(5)}.unfinished`));
-    expect(await write()).toMatchObject({ code: 1, out: '', err: expect.stringContaining('ENOSPC') });
+    expect(await write()).toMatchObject(refusal('ENOSPC'));
     const nowhere = await quittance(['archive', 'write', '--to', join(archive(), 'nowhere')]);
-    expect(nowhere).toMatchObject({ code: 1, err: expect.stringMatching(/cannot be written to .*nowhere/) });
-    expect([archived(), await idsWaiting()]).toEqual([[], [id]]);
+    expect(nowhere).toMatchObject(refusal(/cannot be written to .*nowhere/));
+    expect([archived(), await idsWaiting()]).toEqual([[], ids]);
   });
 
   test('when what is read again is not what was written', async () => {
@@ -74,9 +71,7 @@ describe('nothing is removed', () => {
   });
 
   test('when events were added to the month while it was written', async () => {
-    await start();
-    const id = await happened('acc_1', month(5));
-    await prune();
+    const ids = await pruned('acc_1');
     await asAdmin(adminUrl, async (client) => {
       for (const written of [0, 2]) {
         await client.query('begin');
@@ -84,13 +79,11 @@ describe('nothing is removed', () => {
         await client.query('rollback');
       }
     });
-    expect(await idsWaiting()).toEqual([id]);
+    expect(await idsWaiting()).toEqual(ids);
   });
 
   test('by a second run at the same time, or without saying where to', async () => {
-    await start();
-    const id = await happened('acc_1', month(5));
-    await prune();
+    const ids = await pruned('acc_1');
     await asAdmin(adminUrl, async (other) => {
       expect(await archivesAlone(other)).toBe(true);
       expect(await write()).toMatchObject({
@@ -99,11 +92,10 @@ describe('nothing is removed', () => {
       });
     });
     for (const args of [[], ['--to', archive(), '--without-file']])
-      expect(await quittance(['archive', 'write', ...args])).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('Either --to FOLDER, or --without-file'),
-      });
-    expect([archived(), await idsWaiting()]).toEqual([[], [id]]);
+      expect(await quittance(['archive', 'write', ...args])).toMatchObject(
+        refusal('Either --to FOLDER, or --without-file'),
+      );
+    expect([archived(), await idsWaiting()]).toEqual([[], ids]);
     const deleted = await quittance(['archive', 'write', '--without-file']);
     expect(deleted.out).toContain('deleted without a file');
     expect(await idsWaiting()).toEqual([]);
@@ -111,9 +103,7 @@ describe('nothing is removed', () => {
 });
 
 test('a removal waits for the backups that read, and a backup for a removal', async () => {
-  await start();
-  const id = await happened('acc_1', month(5));
-  await prune();
+  const ids = await pruned('acc_1');
   const waiting = (observer: pg.Client) =>
     eventually(async () => {
       const { rows } = await observer.query(
@@ -126,11 +116,11 @@ test('a removal waits for the backups that read, and a backup for a removal', as
     await beginDump(backup);
     const run = write();
     await waiting(backup);
-    expect(await idsWaiting()).toEqual([id]);
+    expect(await idsWaiting()).toEqual(ids);
     return { run };
   });
   expect(await writing.run).toMatchObject({ code: 0 });
-  expect([idsIn(), await idsWaiting()]).toEqual([[id], []]);
+  expect([idsIn(), await idsWaiting()]).toEqual([ids, []]);
 
   await asAdmin(adminUrl, async (removal) => {
     await removal.query('begin');

@@ -98,6 +98,14 @@ export async function archiveSuite() {
   async function start() {
     expect((await quittance(['archive', 'start'])).code).toBe(0);
   }
+  /** Prunes an event of five months ago of each of these accounts, while archiving is on. */
+  async function pruned(...accounts: (typeof ACCOUNTS)[number][]) {
+    await start();
+    const ids: string[] = [];
+    for (const account of accounts) ids.push(await happened(account, month(5)));
+    await prune();
+    return ids;
+  }
 
   return {
     ...{
@@ -108,6 +116,7 @@ export async function archiveSuite() {
       db,
       happened,
       prune,
+      pruned,
       archived,
       idsIn,
       idsWaiting,

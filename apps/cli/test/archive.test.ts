@@ -10,7 +10,7 @@ import { quittanceIn } from './quittance-in.ts';
 
 /** `quittance archive`: what is pruned leaves the database by files, month by month. */
 const { folder, quittance, adminUrl, db, archive, happened, prune, archived, ...more } = await archiveSuite();
-const { idsIn, idsWaiting, idsInLog, write, start } = more;
+const { idsIn, idsWaiting, idsInLog, write, start, pruned } = more;
 
 test('without `archive start`, what is pruned is deleted and no month waits', async () => {
   await happened('acc_1', month(5));
@@ -106,9 +106,7 @@ test('with --before, that month and later ones stay, also the same month of anot
 });
 
 test('events that are pruned after their month was archived get a file of their own', async () => {
-  await start();
-  const first = await happened('acc_1', month(5));
-  await prune();
+  const [first] = await pruned('acc_1');
   await write();
   const before = archived();
   const late = await happened('acc_1', month(5));
@@ -119,9 +117,7 @@ test('events that are pruned after their month was archived get a file of their 
 });
 
 test('what waits is in a backup of the database', async () => {
-  await start();
-  const id = await happened('acc_1', month(5));
-  await prune();
+  const [id = ''] = await pruned('acc_1');
   const text = await withConnection(adminUrl, async (client) => {
     let dumped = '';
     for await (const part of dumpRecords(client, await beginDump(client), () => undefined))
@@ -137,14 +133,12 @@ test('what waits is in a backup of the database', async () => {
 });
 
 test('`archive stop` deletes what is pruned from then on, and what waits stays', async () => {
-  await start();
-  const kept = await happened('acc_1', month(5));
-  await prune();
+  const kept = await pruned('acc_1');
   expect((await quittance(['archive', 'start'])).out).toContain('already');
   expect((await quittance(['archive', 'stop'])).out).toContain('are deleted');
   await happened('acc_1', month(5));
   await prune();
-  expect(await idsWaiting()).toEqual([kept]);
+  expect(await idsWaiting()).toEqual(kept);
   expect((await quittance(['archive', 'stop', '--json'])).json()).toEqual({ archiving: false, was: false });
 });
 

@@ -1,9 +1,9 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
+import { localPort } from '@quittance/testkit/local-port';
 import { notTried } from '@quittance/testkit/not-tried';
 import { patient } from '@quittance/testkit/patience';
 import { BUCKET, fillWithNoise, PART_BYTES, settingsOf, storeSuite } from './stored-backups.ts';
@@ -35,8 +35,7 @@ async function answersOfCompletionLost(url: string) {
     if (headers['content-length'] === undefined) onward.end();
     else asked.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await localPort(server);
   const close = () => {
     server.closeAllConnections();
     server.close();

@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { swiftKeys } from '@quittance/engines/swift';
+import { localPort } from '@quittance/testkit/local-port';
 import { notTried } from '@quittance/testkit/not-tried';
 import { openStore } from '../src/backup/store.ts';
 import { uploadBackup } from '../src/backup/upload-backup.ts';
@@ -130,8 +130,7 @@ else {
       const page = createServer((_, answer) =>
         answer.writeHead(status).end('<html><body>Hello</body></html>'),
       );
-      await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
-      const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+      const url = `http://127.0.0.1:${await localPort(page)}`;
       const told = await refused({ AWS_ENDPOINT_URL_S3: url }).finally(() => page.close());
       expect(told).toBe(`What answers at ${url} is no store that speaks S3: correct AWS_ENDPOINT_URL_S3.`);
     });
@@ -174,8 +173,7 @@ else {
       further.on('error', () => answer.end());
       asked.pipe(further);
     });
-    await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
-    const settings = settingsOf(`http://127.0.0.1:${(front.address() as AddressInfo).port}`);
+    const settings = settingsOf(`http://127.0.0.1:${await localPort(front)}`);
     const { code, json } = await backUp(`s3://${BUCKET}/plain`, settings).finally(() => front.close());
     expect({ code, told }).toEqual({ code: 0, told: ['HEAD', 'POST', 'PUT', 'POST', 'POST'] });
     const name = json().file.replace(`s3://${BUCKET}/`, '');

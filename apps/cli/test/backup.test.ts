@@ -21,6 +21,7 @@ import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { Decrypter, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import { backUp } from '../src/backup/backup-command.ts';
 import { commandSuite, quittanceIn } from './quittance-in.ts';
+import { refusal } from './refusal.ts';
 import { recordsOf } from './table-contents.ts';
 
 /** `quittance backup` and `quittance restore`: what comes back, and what is refused with nothing changed. */
@@ -34,8 +35,8 @@ let saved = '';
 const opened: Db[] = [];
 const made: TestDatabase[] = [];
 
-const asAdmin = (url: string): Db => {
-  const db = openDb({ url, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
+const connected = (url: string, schema = 'public'): Db => {
+  const db = openDb({ url, schema, pool: 1, logger: createLogger('test', 'silent') });
   opened.push(db);
   return db;
 };
@@ -78,7 +79,7 @@ async function emptyDatabase() {
   made.push(database);
   const settings = { DATABASE_URL_ADMIN: database.adminUrl };
   return {
-    db: asAdmin(database.adminUrl),
+    db: connected(database.adminUrl),
     url: database.adminUrl,
     run: (...args: string[]) => quittanceIn(folder, settings, args),
   };
@@ -209,29 +210,18 @@ describe('what is refused in one line, with nothing restored', () => {
   }, 60_000);
 
   test('a database with records', async () => {
-    const { code, err } = await quittance(['restore', saved, '--identity', key(0).file]);
-    expect({ code, err }).toEqual({
-      code: 1,
-      err: expect.stringMatching(/^The database is not empty: \w+\.\w+ has rows\./),
-    });
+    const refused = await quittance(['restore', saved, '--identity', key(0).file]);
+    expect(refused).toMatchObject(refusal(/^The database is not empty: \w+\.\w+ has rows\./));
   });
 
   test('a database that a service is connected to', async () => {
     const { run } = await emptyDatabase();
     const [database] = made.slice(-1);
-    const ledger = openDb({
-      url: database?.urlOf('ledger') ?? '',
-      schema: 'ledger',
-      pool: 1,
-      logger: createLogger('test', 'silent'),
-    });
-    opened.push(ledger);
-    await ledger.rows('select 1');
-    const { code, err } = await run('restore', saved, '--identity', key(0).file);
-    expect({ code, err }).toEqual({
-      code: 1,
-      err: 'Stop all services first. Connected to the database: ledger.\n',
-    });
+    await connected(database?.urlOf('ledger') ?? '', 'ledger').rows('select 1');
+    const refused = await run('restore', saved, '--identity', key(0).file);
+    expect(refused).toMatchObject(
+      refusal(/^Stop all services first\. Connected to the database: ledger\.\n$/),
+    );
   });
 
   test('a folder that cannot be written, a key that is none, the private key in place of the public one', async () => {
@@ -240,21 +230,16 @@ describe('what is refused in one line, with nothing restored', () => {
     const { recipient, identity } = key(0);
     expect((await backup('-', recipient, '--json')).err).toContain('both write to standard output');
     const noTables = { DATABASE_URL_ADMIN: databaseUrl(adminUrl, 'postgres') };
-    expect(await quittance(['backup', '--to', backups, '--recipient', recipient], noTables)).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('has no tables of Quittance'),
-    });
-    expect(await backup(join(folder, 'missing'), recipient)).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^The backup cannot be written to .*missing: ENOENT/),
-    });
-    expect(await backup(saved, recipient)).toMatchObject({ code: 1, err: expect.stringMatching(/ENOTDIR/) });
-    expect(await backup(backups, 'age1wrong')).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/no public key of age/),
-    });
+    expect(await quittance(['backup', '--to', backups, '--recipient', recipient], noTables)).toMatchObject(
+      refusal('has no tables of Quittance'),
+    );
+    expect(await backup(join(folder, 'missing'), recipient)).toMatchObject(
+      refusal(/^The backup cannot be written to .*missing: ENOENT/),
+    );
+    expect(await backup(saved, recipient)).toMatchObject(refusal(/ENOTDIR/));
+    expect(await backup(backups, 'age1wrong')).toMatchObject(refusal(/no public key of age/));
     const leaked = await backup(backups, identity);
-    expect(leaked).toMatchObject({ code: 1, err: expect.stringMatching(/and not the private one/) });
+    expect(leaked).toMatchObject(refusal(/and not the private one/));
     expect(leaked.err).not.toContain(identity);
     expect(readdirSync(backups).every((name) => name.endsWith('.age'))).toBe(true);
   });

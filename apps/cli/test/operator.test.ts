@@ -4,6 +4,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { prepareOperator } from '@quittance/shared/migrate-all';
 import { mayMaintain } from '@quittance/testkit/databases';
 import { operatorSuite, operatorUrl } from './quittance-in.ts';
+import { refusal } from './refusal.ts';
 
 /** What an operator may do, the audit log of it, and the payouts that it shows. */
 
@@ -132,11 +133,7 @@ test('without QUITTANCE_OPERATOR the user of the process is named; an invalid na
   const refused = await quittance(['payouts', 'resume', '--asset', 'SOL', '--force'], {
     QUITTANCE_OPERATOR: 'a\nb',
   });
-  expect(refused).toMatchObject({
-    code: 1,
-    out: '',
-    err: expect.stringMatching(/^QUITTANCE_OPERATOR is the name/),
-  });
+  expect(refused).toMatchObject(refusal(/^QUITTANCE_OPERATOR is the name/));
 });
 
 const HOT = `0x${'a0'.repeat(20)}`;

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Listening } from '@quittance/shared/http-server';
 import { newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { TEST_PAYMENTS_PATH } from '@quittance/shared/test-money';
 import { api, foreignKeys, gatewayKeys, identityOf } from '@quittance/testkit/api';
+import { localPort } from '@quittance/testkit/local-port';
 import { serveTestMoney } from './test-money.ts';
 
 /** Who pays with test money, and who does not. The node refuses everything, and counts what it was asked. */
@@ -19,8 +19,7 @@ beforeAll(async () => {
     res.statusCode = 500;
     res.end();
   });
-  await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
-  const rpc = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  const rpc = `http://127.0.0.1:${await localPort(node)}`;
   testMoney = await serveTestMoney({
     port: 0,
     nodes: { ethereum: { rpc, tokens: { USDC_ERC20: '0x5FbDB2315678afecb367f032d93F642f64180aa3' } } },

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import { startReceiver } from '@quittance/testkit/receiver';
 import { createLogger, type Logger } from './logger.ts';
 import { type OpenTracer, openTracer, queuedTracer, type SpanOutcome } from './open-tracer.ts';
@@ -58,12 +58,11 @@ async function tracerAt(endpoint: string, headers?: string) {
 /** Takes every request and answers none. */
 async function silentServer(): Promise<string> {
   const server = createServer(() => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   ending.push(() => {
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await localPort(server)}`;
 }
 
 test('spans reach a collector as OTLP over HTTP, with the ids that follow from the invoice', async () => {

@@ -1,7 +1,7 @@
 import { createServer, request, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from '@jest/globals';
+import { localPort } from '@quittance/testkit/local-port';
 import { type HtmlPage, html, page } from './html.ts';
 import { textsOf } from './page-texts/texts.ts';
 import { compressedOf, encodingOf, sendCompressed, sendPage } from './send-page.ts';
@@ -20,8 +20,7 @@ const sent = (given: HtmlPage, headers: Record<string, string> = {}): Promise<Go
 async function answered(send: (res: ServerResponse) => void, headers: Record<string, string>): Promise<Got> {
   const server = createServer((_req, res) => send(res));
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await localPort(server);
   return new Promise((resolve, reject) => {
     const asked = request({ host: '127.0.0.1', port, headers, agent: false });
     asked.on('error', reject).on('response', (answer) => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkAnswer, checkWebhook } from './documented-answers.ts';
+import { localPort } from './local-port.ts';
 import { merchant } from './merchant.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -19,8 +19,7 @@ const server = createServer((_, response) => {
 let url: string;
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `http://127.0.0.1:${await localPort(server)}`;
 });
 afterAll(() => server.closeAllConnections());
 afterAll(() => new Promise((resolve) => server.close(resolve)));

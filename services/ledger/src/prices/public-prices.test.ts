@@ -1,9 +1,9 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { createLogger } from '@quittance/shared/logger';
 import { formatRate } from '@quittance/shared/money';
+import { localPort } from '@quittance/testkit/local-port';
 import { patient } from '@quittance/testkit/patience';
 import { agreeOnRate } from '../domain/quote.ts';
 import { fiatApis } from './fiat-apis.ts';
@@ -40,8 +40,7 @@ beforeAll(async () => {
     else if (play === undefined) response.writeHead(404).end('{"message":"NotFound"}');
     else response.writeHead(200, { 'content-type': 'application/json' }).end(play);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  origin = `http://127.0.0.1:${await localPort(server)}`;
 });
 afterAll(() => {
   server.closeAllConnections();
