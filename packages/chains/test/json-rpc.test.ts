@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -6,11 +5,11 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import { connectRpc, type Rpc, RpcRefused } from '../src/json-rpc.ts';
 
 type Asked = { id: number; method: string };
@@ -29,8 +28,7 @@ async function nodeThat(handler: Handler): Promise<string> {
   server = createServer((request, response) => {
     void json(request).then((asked) => handler(request, response, asked as Asked | Asked[]));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await localPort(server)}`;
 }
 function connectTo(url: string): Rpc {
   rpc = connectRpc(url);

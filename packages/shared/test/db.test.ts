@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { startFaultProxy } from '@quittance/testkit/fault-proxy';
+import { localPort } from '@quittance/testkit/local-port';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
 import { bulk, openDb, type Queryable, query, statement } from '../src/db.ts';
 import { isDatabaseDown, UnknownOutcome } from '../src/db-errors.ts';
@@ -105,8 +105,7 @@ async function farewell(): Promise<{ url: string; close(): void }> {
     client.on('error', () => client.destroy());
     client.once('data', () => client.end(welcomeAndFarewell));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await localPort(server);
   return { url: `postgres://anybody:any@127.0.0.1:${port}/any`, close: () => void server.close() };
 }
 

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { chownSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
@@ -10,6 +8,7 @@ import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type PostgresHandle, startPostgres } from '@quittance/engines/postgres';
 import { asAdmin } from '@quittance/shared/database-roles';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import { opensslCertificate } from '@quittance/testkit/openssl-certificate';
 import { runServiceMain, type ServiceMain } from '@quittance/testkit/service-main';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
@@ -170,8 +169,7 @@ test('of NATS, which was restarted with it while a service was connected: it say
 test('of Redis: the gateway counts by itself, and says why', async () => {
   // More than its greeting is not seen of it.
   const redis = createServer({ cert: readFileSync(expired.certificate), key: readFileSync(expired.key) });
-  await once(redis.listen(0, '127.0.0.1'), 'listening');
-  const { port } = redis.address() as AddressInfo;
+  const port = await localPort(redis);
   try {
     const said = await started('gateway', {
       REDIS_URL: trusting(`rediss://localhost:${port}`, expired.certificate),

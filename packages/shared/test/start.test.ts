@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, jest, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
 import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import { patient } from '@quittance/testkit/patience';
 import { runServiceMain } from '@quittance/testkit/service-main';
 import { suiteDatabase } from '@quittance/testkit/suite-database';
@@ -108,8 +109,7 @@ test.each([...services])(
 // The services start by the same function; the gateway alone serves without a database.
 test.each(['ledger', 'gateway'] as const)('%s does not start on a port that is in use', async (service) => {
   const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await localPort(server);
   try {
     expect(await refused(service, await settingsOf(service, { PORT: String(port) }))).toBe(
       `${service} cannot start: port ${port} of 127.0.0.1 is in use: end the process that listens there, or set PORT to another one\n`,
@@ -167,8 +167,7 @@ describe('an engine that is too old', () => {
       });
       socket.on('error', () => socket.destroy());
     });
-    await once(old.listen(0, '127.0.0.1'), 'listening');
-    const url = `nats://127.0.0.1:${(old.address() as AddressInfo).port}`;
+    const url = `nats://127.0.0.1:${await localPort(old)}`;
     try {
       expect(await refused('ledger', await settingsOf('ledger', { NATS_URL: url }))).toBe(
         'ledger cannot start: nats-server 2.9.10 is too old, 2.10.20 or newer is needed\n',

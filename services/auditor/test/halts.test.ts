@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import { Secret } from '@quittance/shared/secret';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { resendHalts } from '../src/operations/halts.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
@@ -136,8 +136,7 @@ it('a node that is down delays no check of the records, nor does a suspected dis
   // It accepts the connection and does not answer.
   const asked: ServerResponse[] = [];
   const node = createServer((_, response) => asked.push(response));
-  await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
-  const { port } = node.address() as AddressInfo;
+  const port = await localPort(node);
   const waiting = replicaWithNode(`http://127.0.0.1:${port}`);
   await fixture.run(`insert into auditor.discrepancies (invariant, subject, asset, what, chain, pauses_payouts, first_seen_at, last_seen_at)
     values ('I6', 'ETH is short', 'ETH', 'ETH is short of 1', 'ethereum', true, now(), now())`);

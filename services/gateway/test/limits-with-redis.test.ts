@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Logger } from '@quittance/shared/logger';
 import { testRedis } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import { Redis } from 'ioredis';
 import { limitAccount } from '../src/operations/accounts.ts';
 import { meetTokens, writeTokenUses } from '../src/operations/token-upkeep.ts';
@@ -249,8 +249,7 @@ async function hangingBefore(redisUrl: string) {
       });
     }
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  target.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  target.host = `127.0.0.1:${await localPort(server)}`;
   return {
     url: target.href,
     hang(is: boolean) {

@@ -6,7 +6,7 @@ import { bytesOf, newToken, openGateways, operatorsDb, type Raw, sendRaw } from 
 import { dataOf } from './people-fixture.ts';
 import { HOUR_MS, later, tokenRequests } from './token-requests.ts';
 
-/** Expiry, the list of addresses, and what a token can give to another. */
+/** The list of addresses, and what a token can give to another. */
 
 const { url, upstream, startForAll, start } = await openGateways();
 // The tests are the proxy: they say who the client is.

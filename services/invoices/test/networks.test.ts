@@ -1,6 +1,5 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
@@ -13,6 +12,7 @@ import { api } from '@quittance/testkit/api';
 import { boardOf } from '@quittance/testkit/builders';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import { request } from 'undici';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
 import { configOf, confirmKeys, settings, someQuotes, XPUB } from './replica.ts';
@@ -23,6 +23,7 @@ let node: Server;
 /** The chain id that the node reports; undefined: it does not answer. */
 let chainId: string | undefined;
 let service: InvoicesService | undefined;
+let port: number;
 
 beforeAll(async () => {
   [database, nats] = await Promise.all([testDatabase(), testNats()]);
@@ -30,9 +31,7 @@ beforeAll(async () => {
     if (chainId === undefined) return void req.destroy();
     res.end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: chainId }));
   });
-  await new Promise<void>((resolve) => {
-    node.listen(0, '127.0.0.1', resolve);
-  });
+  port = await localPort(node);
 });
 afterEach(async () => {
   await service?.stop();
@@ -46,7 +45,6 @@ afterAll(async () => {
 });
 
 async function start() {
-  const { port } = node.address() as AddressInfo;
   const config = configOf(database, nats.url, {
     ETHEREUM_RPC_URL: `http://127.0.0.1:${port}`,
     ETHEREUM_CHAIN_ID: '31337',

@@ -1,9 +1,9 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { localPort } from './local-port.ts';
 
 /**
  * Both KMS as one local server with real keys, by their references: AWS' JSON protocol (GetPublicKey, Sign), Google's REST
@@ -202,8 +202,7 @@ export async function startFakeKms(): Promise<FakeKms> {
       response.writeHead(answer.status, headers).end(JSON.stringify(answer.body));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${await localPort(server)}`;
   const named = (name: (type: KeyType) => string) =>
     Object.fromEntries(types.map((type) => [type, name(type)])) as Record<KeyType, string>;
   return Object.assign(fake, {

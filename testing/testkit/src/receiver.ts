@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { localPort } from './local-port.ts';
 
 export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string; at: Date };
 
@@ -42,9 +42,8 @@ export async function startReceiver(check?: (body: string) => void): Promise<Rec
       respond(response, one);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await localPort(server)}`,
     received,
     answer(next) {
       respond = next;

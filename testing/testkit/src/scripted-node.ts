@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { type Numbers, type Rpc, RpcRefused } from '@quittance/chains/json-rpc';
+import { localPort } from './local-port.ts';
 
 /** What a node answers. An error that is returned or thrown is how the call ends; RpcRefused is the node's own. */
 export type Script = (method: string, params: readonly unknown[], numbers?: Numbers) => unknown;
@@ -52,8 +51,7 @@ export async function startScriptedNode(script: Script) {
         () => request.socket.destroy(),
       );
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await localPort(server);
   return {
     url: `http://127.0.0.1:${port}`,
     stop: () => new Promise<void>((resolve) => void server.close(() => resolve())),
