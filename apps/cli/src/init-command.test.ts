@@ -8,7 +8,7 @@ import { encryptPhrase, writeSecretFile } from '@quittance/chains/keystore';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { newGatewayKeys, publicKeyOf } from '@quittance/shared/gateway-keys';
 import { printed } from '@quittance/testkit/printed';
-import { refusal } from '../test/refusal.ts';
+import { refusal } from '@quittance/testkit/refusal';
 import { run } from './run.ts';
 
 const EXAMPLE = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');

@@ -3,7 +3,7 @@ import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { printed } from '@quittance/testkit/printed';
-import { refusal } from '../test/refusal.ts';
+import { refusal } from '@quittance/testkit/refusal';
 import { run } from './run.ts';
 
 /** Which extended public keys and hot wallets in an .env are those of its recovery phrase. */

@@ -8,7 +8,7 @@ import { isRecoveryPhrase } from '@quittance/chains/keys';
 import { encryptPhrase, openKeystore, writeSecretFile } from '@quittance/chains/keystore';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { printed } from '@quittance/testkit/printed';
-import { refusal } from '../test/refusal.ts';
+import { refusal } from '@quittance/testkit/refusal';
 import { run } from './run.ts';
 
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';

@@ -7,13 +7,13 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { asAdmin } from '@quittance/shared/database-roles';
 import { eventually } from '@quittance/testkit/eventually';
+import { refusal } from '@quittance/testkit/refusal';
 import type pg from 'pg';
 import { readAgain } from '../src/archive/month-file.ts';
 import { removeMonth } from '../src/archive/pruned-months.ts';
 import { archivesAlone, keepBackupsOut } from '../src/archive/removal-lock.ts';
 import { beginDump } from '../src/backup/dump-records.ts';
 import { archiveSuite, month } from './archive-fixture.ts';
-import { refusal } from './refusal.ts';
 
 /** `quittance archive write` that is killed, or fails: nothing is lost. */
 const { quittance, env, adminUrl, archive, archived, ...more } = await archiveSuite();

@@ -18,10 +18,10 @@ import { services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { databaseUrl, onServer } from '@quittance/testkit/databases';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { refusal } from '@quittance/testkit/refusal';
 import { Decrypter, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import { backUp } from '../src/backup/backup-command.ts';
 import { commandSuite, quittanceIn } from './quittance-in.ts';
-import { refusal } from './refusal.ts';
 import { recordsOf } from './table-contents.ts';
 
 /** `quittance backup` and `quittance restore`: what comes back, and what is refused with nothing changed. */

@@ -4,8 +4,8 @@ import { describe, expect, test } from '@jest/globals';
 import { services } from '@quittance/shared/events';
 import { databaseUrl, onServer, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from '@quittance/testkit/databases';
 import { testDatabase } from '@quittance/testkit/engines';
+import { refusal } from '@quittance/testkit/refusal';
 import { commandSuite } from './quittance-in.ts';
-import { refusal } from './refusal.ts';
 
 /** Which database a command uses, and how one is migrated. */
 const { folder: home, env, quittance } = await commandSuite();

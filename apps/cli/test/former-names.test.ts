@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { refusal } from '@quittance/testkit/refusal';
 import { operatorSuite, quittanceIn } from './quittance-in.ts';
-import { refusal } from './refusal.ts';
 
 /** Former names of commands work for one release, and do the same as the new ones. */
 

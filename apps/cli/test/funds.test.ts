@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { refusal } from '@quittance/testkit/refusal';
 import { operatorSuite } from './quittance-in.ts';
-import { refusal } from './refusal.ts';
 
 /** What the auditor has measured of the operator's money, and what an operator notes of it. */
 const { database, quittance: operator } = await operatorSuite();

@@ -3,8 +3,8 @@ import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { prepareOperator } from '@quittance/shared/migrate-all';
 import { mayMaintain } from '@quittance/testkit/databases';
+import { refusal } from '@quittance/testkit/refusal';
 import { operatorSuite, operatorUrl } from './quittance-in.ts';
-import { refusal } from './refusal.ts';
 
 /** What an operator may do, the audit log of it, and the payouts that it shows. */
 

@@ -101,13 +101,6 @@ export function totalsOf(invoice: PaidInvoice, given: InvoicePayments, view: Cha
   };
 }
 
-/** The totals of an invoice without payments. */
-export const noPayments: PaymentTotals = totalsOf(
-  { asset: 'ETH', dust: 0n as Units, expiresAt: null },
-  { deposits: [], mempoolPayments: [] },
-  { height: 0, knownUntil: null },
-);
-
 /**
  * Each payment once, in its current state: a deposit without a block whose payment is in the mempool again is shown
  * as that mempool payment.

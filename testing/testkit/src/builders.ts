@@ -1,5 +1,6 @@
 import type { PayloadOf } from '@quittance/shared/events';
 import { type EventId, newDepositId, newEventId } from '@quittance/shared/ids';
+import type { Units } from '@quittance/shared/money';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
 
 /** An event as NATS delivers it, with an id of its own unless one is given. */
@@ -56,3 +57,23 @@ export function aSettledDeposit(
     ...given,
   };
 }
+
+const nothing = 0n as Units;
+/** The totals of an invoice without payments. */
+export const noPayments = {
+  timelyFinal: nothing,
+  timelyPending: nothing,
+  timelyCredited: nothing,
+  lateFinal: nothing,
+  latePending: nothing,
+  timelyWaiting: nothing,
+  lateWaiting: nothing,
+  reversed: nothing,
+  isAwaited: false,
+  unsettled: 0,
+  unsettledUncounted: 0,
+  lost: 0,
+  isReversalUnreported: false,
+  isTimelyUnreported: false,
+  isLateUnreported: false,
+};

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { scriptedRpc } from '@quittance/testkit/scripted-node';
-import { network, transfer, wallet } from '../../test/solana-orders.ts';
+import { network, transfer, wallet } from '@quittance/testkit/solana-orders';
 import { RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import { createSolanaSender, priorityFeeFor } from './sender.ts';
 

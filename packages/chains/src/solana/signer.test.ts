@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { rent, signer, terms, transfer, USDC } from '../../test/solana-orders.ts';
+import { rent, signer, terms, transfer, USDC } from '@quittance/testkit/solana-orders';
 import { hashOf } from './transaction.ts';
 
 describe('an order', () => {

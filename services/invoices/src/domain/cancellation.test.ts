@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Units } from '@quittance/shared/money';
-import { noPayments } from '../../test/payment-model.ts';
+import { noPayments } from '@quittance/testkit/builders';
 import { decideCancellation } from './cancellation.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Units, units } from '@quittance/shared/money';
 import { assertProperty } from '@quittance/testkit/assert-property';
+import { noPayments } from '@quittance/testkit/builders';
 import fc from 'fast-check';
-import { noPayments } from '../../test/payment-model.ts';
 import { mayFollow, statuses, unpaid } from './invoice.ts';
 import {
   computeInvoiceState,

@@ -1,6 +1,6 @@
+import { createSolanaSigner } from '@quittance/chains/solana/signer';
+import { openWallet } from '@quittance/chains/solana/wallet';
 import { units } from '@quittance/shared/money';
-import { createSolanaSigner } from '../src/solana/signer.ts';
-import { openWallet } from '../src/solana/wallet.ts';
 
 export const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 export const network = { name: 'local', usdcMint: USDC } as const;
