@@ -3,6 +3,7 @@ import { certificateProblem, isCertificateRefused } from './certificate-problem.
 import { sleep } from './clock.ts';
 import type { Service } from './events.ts';
 import { type Logger, reason, throttledLog } from './logger.ts';
+import { closeAttemptsGivenUp } from './nats-attempts.ts';
 import { isOlder, StartRefused, tooOld } from './readiness.ts';
 import { readTlsUrl } from './tls-url.ts';
 
@@ -68,6 +69,7 @@ export async function connectPatiently(
   stopping?: AbortSignal,
 ): Promise<NatsConnection> {
   const throttled = throttledLog(logger);
+  closeAttemptsGivenUp();
   for (;;) {
     try {
       const bus = await connect({
