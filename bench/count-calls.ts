@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { localPort } from '@quittance/testkit/local-port';
 
 /** What services and a node have said to one another, the answers as they were sent, compressed or not. */
 export type Traffic = { calls: Map<string, number>; bytes: number };
@@ -34,9 +34,8 @@ export async function countCalls(node: string): Promise<CallCounter> {
   const server = createServer((asked, answered) => {
     passOn(asked, answered).catch(() => answered.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const here = new URL(node);
-  here.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  here.host = `127.0.0.1:${await localPort(server)}`;
   return {
     url: here.href,
     traffic,

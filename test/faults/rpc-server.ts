@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { localPort } from '@quittance/testkit/local-port';
 
 /** What stands before a node's JSON-RPC and may answer for it. */
 export type RpcServer = { host: string; close(): Promise<void> };
@@ -19,9 +19,9 @@ export async function startRpcServer(says: (body: string) => Promise<string>): P
       );
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await localPort(server);
   return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    host: `127.0.0.1:${port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { localPort } from '@quittance/testkit/local-port';
 
 /** A mail server that takes nothing: it says so, or says nothing at all. */
 export type UnwillingMailServer = {
@@ -21,9 +22,9 @@ export async function startUnwillingMailServer(): Promise<UnwillingMailServer> {
     socket.on('close', () => open.delete(socket)).on('error', () => open.delete(socket));
     if (how === 'no') refuse(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await localPort(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     refused: () => refused,
     says(next) {
       how = next;

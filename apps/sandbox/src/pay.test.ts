@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { localPort } from '@quittance/testkit/local-port';
 
 const dir = mkdtempSync(join(tmpdir(), 'quittance-pay-'));
 const chosen: string[] = [];
+let port: number;
 /** An API with one invoice, whose payer chooses the asset. No node answers. */
 const server = createServer((req, res) => {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/pay/inv_1`;
+  const url = `http://127.0.0.1:${port}/pay/inv_1`;
   let body = '';
   req.on('data', (chunk: Buffer) => (body += chunk.toString()));
   req.on('end', () => {
@@ -28,8 +29,7 @@ const server = createServer((req, res) => {
 });
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  port = await localPort(server);
   const nodes = { ethereum: { rpc: 'http://127.0.0.1:1', tokens: { USDC_ERC20: '0x1' } } };
   const accounts = [{ name: 'shop', token: 'tok' }];
   const file = { url: `http://127.0.0.1:${port}`, accounts, nodes };

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it } from '@jest/globals';
+import { localPort } from '@quittance/testkit/local-port';
 import { path, Transport } from './transport.ts';
 import { verifyWebhook } from './verify-webhook.ts';
 
@@ -54,9 +54,8 @@ it.each([{ token: 'qt_secret\nx' }, { token: 'qt_secret x' }, { url: 'https://me
 
 it('a stream ends when its signal is aborted after it has begun', async () => {
   const silent = createServer((_request, response) => void response.writeHead(200).write('id,amount\n'));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const controller = new AbortController();
-  const { port } = silent.address() as AddressInfo;
+  const port = await localPort(silent);
   const call = { method: 'GET', path: '/api/invoices', options: { signal: controller.signal } } as const;
   const reader = (
     await transport(undefined, { url: `http://127.0.0.1:${port}`, fetch: undefined, timeoutMs: 20 }).stream(

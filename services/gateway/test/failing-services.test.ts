@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import { bytesOf, openGatewayPerTest, sendRaw, startTestGateway, startUpstream } from './gateway-fixture.ts';
 
 const at = await openGatewayPerTest();
@@ -188,8 +188,6 @@ async function rawServer(answer: (first: boolean, socket: Socket) => string | un
     });
     socket.on('error', () => socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   servers.push(server);
-  const { port } = server.address() as AddressInfo;
-  return { asked, settings: { PAYOUTS_URL: `http://127.0.0.1:${port}` } };
+  return { asked, settings: { PAYOUTS_URL: `http://127.0.0.1:${await localPort(server)}` } };
 }

@@ -1,6 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { localPort } from '@quittance/testkit/local-port';
 
 /**
  * A separate process, so that the cost of the hostile receivers is not measured. It sends the URL of each receiver, and
@@ -44,7 +45,7 @@ const onRequest = (talk: (socket: Socket) => void) => (socket: Socket) => {
 
 const says = (text: string) => onRequest((socket) => void socket.end(text));
 
-const privateUrl = () => `http://127.0.0.1:${(privateServer.address() as AddressInfo).port}/`;
+const privateUrl = () => `http://127.0.0.1:${privatePort}/`;
 
 const receivers: Record<string, (socket: Socket) => void> = {
   hangs: (socket) => void socket.resume(),
@@ -79,19 +80,14 @@ const receivers: Record<string, (socket: Socket) => void> = {
   'has slow TLS': (socket) => void socket.resume(),
 };
 
-const listen = async (server: Server): Promise<number> => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-};
-
-await listen(privateServer);
+const privatePort = await localPort(privateServer);
 const urls: Record<string, string> = {};
 for (const [name, talk] of Object.entries(receivers)) {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     talk(socket);
   });
-  urls[name] = `${name.endsWith('TLS') ? 'https' : 'http'}://127.0.0.1:${await listen(server)}/`;
+  urls[name] = `${name.endsWith('TLS') ? 'https' : 'http'}://127.0.0.1:${await localPort(server)}/`;
 }
 process.on('message', () => process.send?.({ privateCalls }));
 process.on('disconnect', () => process.exit(0));

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { localPort } from '@quittance/testkit/local-port';
 import type { MailKind } from '../src/domain/mail-notification.ts';
 import { createMailer } from '../src/mailer.ts';
 import type { MerchantEvent } from '../src/operations/events.ts';
@@ -99,12 +100,12 @@ export async function openMailFixture() {
       socket.on('error', () => undefined);
       onSocket(socket);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const port = await localPort(server);
     fixture.database.finally(async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
     });
-    return (server.address() as AddressInfo).port;
+    return port;
   }
 
   /** A confirmed recipient. Mails before are not counted. */

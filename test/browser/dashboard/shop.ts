@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import { checkWebhook } from '@quittance/testkit/documented-answers';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
@@ -38,11 +38,10 @@ export function shopCases(stack: OnStack, open: Open): void {
       res.setHeader('Content-Type', 'text/html');
       res.end(`<!doctype html><title>Foreign</title><link rel="icon" href="data:,">${foreignPage}`);
     });
-    await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
     receiver = await startReceiver(checkWebhook);
     quittance = stack();
     // The same host, so that the browser sends cookies there: only the origin is another.
-    foreignUrl = `http://${new URL(quittance.url).hostname}:${(foreign.address() as AddressInfo).port}`;
+    foreignUrl = `http://${new URL(quittance.url).hostname}:${await localPort(foreign)}`;
     shop = await quittance.merchant();
     owner = await dashboardPerson(quittance, shop, 'Sam');
   });

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import type { Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import type { Page, Route } from 'playwright-core';
@@ -205,8 +205,7 @@ export function livePageCases(stack: OnStack, open: Open): void {
     res.end(pageOfShop);
   });
   beforeAll(async () => {
-    await new Promise<void>((resolve) => shopServer.listen(0, '127.0.0.1', resolve));
-    shopOrigin = `http://${new URL(quittance.url).hostname}:${(shopServer.address() as AddressInfo).port}`;
+    shopOrigin = `http://${new URL(quittance.url).hostname}:${await localPort(shopServer)}`;
   });
 
   /** The API takes origins of HTTPS alone. */

@@ -1,11 +1,11 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Open } from '@quittance/browser/in-browser';
 import type { Visit } from '@quittance/browser/visit';
 import { pageAssets, pageScript, walletScript } from '@quittance/invoices/page-scripts';
 import { eventually } from '@quittance/testkit/eventually';
+import { localPort } from '@quittance/testkit/local-port';
 import type { Page } from 'playwright-core';
 
 /** What the scripts of the payment page do with a page that changes, without a stack: the test is the server. */
@@ -41,8 +41,7 @@ export function pageScriptCases(open: Open): void {
       else if (path === '/thanks') res.end('<!doctype html><title>Thanks</title>');
       else res.end(main);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    url = `http://127.0.0.1:${await localPort(server)}`;
   });
   beforeEach(() => {
     streams = [];

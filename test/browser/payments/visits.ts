@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { expectNoAxeFindings, expectNoSidewaysScroll } from '@quittance/browser/expect-page';
 import type { Open } from '@quittance/browser/in-browser';
+import { localPort } from '@quittance/testkit/local-port';
 
 /** What the tests in a browser rely on: that nothing which goes wrong in a page is overlooked. */
 
@@ -29,8 +29,7 @@ export function visitCases(open: Open): void {
         `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>A page</title><main><h1>A page</h1>${body}</main>`,
       );
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    url = `http://127.0.0.1:${await localPort(server)}`;
   });
   afterAll(() => void server?.close());
 

@@ -1,6 +1,7 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { requestReader } from './fault-proxy-http.ts';
 import { postgresReader } from './fault-proxy-postgres.ts';
+import { localPort } from './local-port.ts';
 import { seeded } from './seeded.ts';
 
 /**
@@ -186,11 +187,11 @@ export async function startFaultProxy(target: string, seed = 1): Promise<FaultPr
 
     adapt();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await localPort(server);
 
   const through = (url: string) => {
     const here = new URL(url);
-    here.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    here.host = `127.0.0.1:${port}`;
     return here.href;
   };
   return {

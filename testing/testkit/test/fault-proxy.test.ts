@@ -1,16 +1,18 @@
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { type TestDatabase, testDatabase } from '../src/engines.ts';
 import { eventually } from '../src/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../src/fault-proxy.ts';
+import { localPort } from '../src/local-port.ts';
 
 const PATIENCE_MS = 5_000;
 
 /** A node that remembers what it was asked and answers with that. */
 let node: Server;
+let port: number;
 let asked: { url: string; authorization: string | undefined; body: string }[];
 let proxy: FaultProxy;
 let pool: Pool;
@@ -26,8 +28,8 @@ beforeEach(async () => {
       response.end(body);
     });
   });
-  await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
-  proxy = await startFaultProxy(`http://me:secret@127.0.0.1:${(node.address() as AddressInfo).port}/v1`, 7);
+  port = await localPort(node);
+  proxy = await startFaultProxy(`http://me:secret@127.0.0.1:${port}/v1`, 7);
   pool = new Pool(new URL(proxy.url).origin, { connections: 4 });
 });
 afterEach(async () => {
@@ -61,9 +63,9 @@ describe('the fault proxy', () => {
   it('leads to another target, and cuts off who is at the former one', async () => {
     await ask('a');
     const other = createServer((_request, response) => response.end('the other one'));
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const port = await localPort(other);
     try {
-      proxy.leadTo(`http://127.0.0.1:${(other.address() as AddressInfo).port}`);
+      proxy.leadTo(`http://127.0.0.1:${port}`);
       expect(proxy.cut()).toBe(0);
       expect(await eventually(() => ask('b'))).toBe('the other one');
     } finally {
@@ -177,7 +179,7 @@ describe('the fault proxy', () => {
 
     await proxy.close();
     await pool.destroy();
-    proxy = await startFaultProxy(`http://127.0.0.1:${(node.address() as AddressInfo).port}`, 7);
+    proxy = await startFaultProxy(`http://127.0.0.1:${port}`, 7);
     pool = new Pool(new URL(proxy.url).origin, { connections: 4 });
     proxy.set({ kind: 'lose answers', methods: { send: 0.25 } });
     expect(await run()).toEqual(first);
