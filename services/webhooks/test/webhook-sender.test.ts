@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
@@ -39,6 +40,14 @@ test('the result has the status, the Retry-After and the first kilobyte of the a
     status: 429,
     retryAfter: '7',
     excerpt: 'x'.repeat(1_024),
+  });
+});
+
+test('a compressed answer is not decompressed, and its excerpt has no NUL', async () => {
+  const zipped = gzipSync('out of order');
+  receiver.answer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped));
+  expect(await aSender().send({ ...order, url: receiver.url })).toMatchObject({
+    excerpt: zipped.toString('utf8').replaceAll('\0', '\ufffd'),
   });
 });
 
@@ -141,7 +150,8 @@ function piecesFrom(port: string): number[] {
 }
 
 test.each<[string, string, object]>([
-  ['headers over 16 kB', `${OK}X-A: ${'b'.repeat(17_000)}\r\n\r\n`, TOO_LARGE],
+  ['headers of 17 kB', `${OK}X-A: ${'b'.repeat(17_000)}\r\n\r\n`, TOO_LARGE],
+  ['headers of 100 kB', `${OK}X-A: ${'b'.repeat(100_000)}\r\n\r\n`, TOO_LARGE],
   ['60,000 small headers', `${OK}${SMALL_LINES}\r\n`, TOO_LARGE],
   ['an endless reason', `HTTP/1.1 200 ${'a'.repeat(1_000_000)}`, TOO_LARGE],
   ['nothing but 1xx', 'HTTP/1.1 103 E\r\n\r\n'.repeat(30_000), TOO_LARGE],
