@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError, loadConfig } from '@quittance/shared/config';
+import { HDKey } from '@scure/bip32';
 import { z } from 'zod';
 import { openBitcoinWallet } from './bitcoin/wallet.ts';
 import { openWallet } from './evm/wallet.ts';
@@ -172,6 +173,11 @@ describe('the chains of a configuration', () => {
         'ETHEREUM_XPUB: this is not an extended public key',
         'BITCOIN_XPUB: an extended public key that begins with xpub is not one of regtest',
       ],
+    ],
+    [
+      'a private key',
+      { ...ethereum, ETHEREUM_XPUB: HDKey.fromMasterSeed(new Uint8Array(32)).privateExtendedKey },
+      ['ETHEREUM_XPUB: this is a private key; give the extended public key, xpub…'],
     ],
     [
       'numbers that are none',

@@ -58,19 +58,6 @@ const paidTo = (payments: Payment[], address: string) =>
   payments.filter((payment) => payment.address === address);
 
 describe('a block', () => {
-  test('is told as the node has it', async () => {
-    const { height, hash, parentHash, time } = await mine();
-    const block = await chain.client.getBlock({ blockNumber: BigInt(height) });
-    expect({ hash, parentHash, time: BigInt(time.getTime()) }).toEqual({
-      hash: block.hash,
-      parentHash: block.parentHash,
-      time: block.timestamp * 1000n,
-    });
-    expect(await reader.head()).toEqual({ height, hash, time });
-    expect(await reader.hashAt(height)).toBe(hash);
-    expect((await reader.block(height - 1))?.hash).toBe(parentHash);
-  });
-
   test('counts the logs of a transaction from its first, whatever other logs the block has', async () => {
     const other = newAddress();
     const calls = [transferOf(to, 1n), transferOf(other, 2n)].map((data) => tokenCall(chain.usdc, data));

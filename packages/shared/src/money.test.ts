@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { assertProperty } from '@quittance/testkit/assert-property';
+import { aRate } from '@quittance/testkit/builders';
 import fc from 'fast-check';
 import {
   type Cents,
@@ -16,7 +17,6 @@ import {
   ONE_DOLLAR,
   parseCents,
   parseFiat,
-  parseRate,
   parseUnits,
   percentUp,
   plainDecimal,
@@ -29,12 +29,6 @@ import {
   unitsToUsd,
   usdToFiat,
 } from './money.ts';
-
-const rate = (text: string): Rate => {
-  const parsed = parseRate(text);
-  if (!parsed.ok) throw new Error(text);
-  return parsed.value;
-};
 
 const anyDecimals = fc.integer({ min: 0, max: 30 });
 const anyUnits = fc.bigInt({ min: 0n, max: 10n ** 60n }).map(units);
@@ -157,7 +151,7 @@ describe('rates', () => {
 
   test('the amount due is rounded once, from both exact rates', () => {
     const due = (price: bigint, fiat: string, asset: string, decimals: number) =>
-      formatUnits(fiatToUnits(cents(price), rate(fiat), rate(asset), decimals, 'up'), decimals);
+      formatUnits(fiatToUnits(cents(price), aRate(fiat), aRate(asset), decimals, 'up'), decimals);
     expect(due(1_000n, '1.0845', '2500', 18)).toBe('0.004338');
     // A thousand yen: 6.666… dollars, which are not rounded to a cent on the way.
     expect(due(100_000n, '0.006666666666666667', '1', 6)).toBe('6.666667');
@@ -174,8 +168,8 @@ describe('rates', () => {
         expect((fiat - unit) * fiatRate < usd * ONE_DOLLAR).toBe(true);
       }),
     );
-    expect(usdToFiat(cents(500n), rate('1.0845'), 2, 'up')).toBe(462n);
-    expect(usdToFiat(cents(500n), rate('0.006666666666666667'), 0, 'up')).toBe(75_000n);
+    expect(usdToFiat(cents(500n), aRate('1.0845'), 2, 'up')).toBe(462n);
+    expect(usdToFiat(cents(500n), aRate('0.006666666666666667'), 0, 'up')).toBe(75_000n);
     expect(usdToFiat(cents(500n), ONE_DOLLAR, 2, 'up')).toBe(500n);
   });
 
@@ -197,9 +191,9 @@ describe('rates', () => {
       }),
     );
     // 0.00001 BTC at 50000 dollars is half a dollar; at 1.0845 dollars for a euro that is 0.4610… euros.
-    const bitcoin = { rate: rate('50000'), decimals: 8 };
+    const bitcoin = { rate: aRate('50000'), decimals: 8 };
     expect(unitsToFiat(units(1_000n), bitcoin, { rate: ONE_DOLLAR, decimals: 2 }, 'up')).toBe(50n);
-    expect(unitsToFiat(units(1_000n), bitcoin, { rate: rate('1.0845'), decimals: 2 }, 'up')).toBe(47n);
+    expect(unitsToFiat(units(1_000n), bitcoin, { rate: aRate('1.0845'), decimals: 2 }, 'up')).toBe(47n);
   });
 
   test('a price of a dollar is inverted to the nearest of 18 decimals', async () => {
@@ -209,9 +203,9 @@ describe('rates', () => {
         expect(2n * (error < 0n ? -error : error) <= price).toBe(true);
       }),
     );
-    expect(inverseRate(rate('150'))).toBe(rate('0.006666666666666667'));
-    expect(inverseRate(rate('0.8'))).toBe(rate('1.25'));
-    expect(inverseRate(rate('3000000000000000000'))).toBeUndefined();
+    expect(inverseRate(aRate('150'))).toBe(aRate('0.006666666666666667'));
+    expect(inverseRate(aRate('0.8'))).toBe(aRate('1.25'));
+    expect(inverseRate(aRate('3000000000000000000'))).toBeUndefined();
   });
 
   test('an amount of a currency has its decimals, or is refused', () => {
@@ -222,8 +216,8 @@ describe('rates', () => {
   });
 
   test('what a balance is worth is rounded down', () => {
-    expect(unitsToUsd(units(1_999_999n), rate('1'), 6, 'down')).toBe(199n);
-    expect(unitsToUsd(units(1n), rate('2500'), 18, 'down')).toBe(0n);
+    expect(unitsToUsd(units(1_999_999n), aRate('1'), 6, 'down')).toBe(199n);
+    expect(unitsToUsd(units(1n), aRate('2500'), 18, 'down')).toBe(0n);
   });
 
   test.each([
@@ -242,14 +236,14 @@ describe('rates', () => {
   );
 
   test('the median is the middle one, or the mean of the middle two', () => {
-    expect(medianRate([rate('3'), rate('1'), rate('2')])).toBe(rate('2'));
-    expect(medianRate([rate('4'), rate('1'), rate('2'), rate('3')])).toBe(rate('2.5'));
+    expect(medianRate([aRate('3'), aRate('1'), aRate('2')])).toBe(aRate('2'));
+    expect(medianRate([aRate('4'), aRate('1'), aRate('2'), aRate('3')])).toBe(aRate('2.5'));
   });
 
   test('a spread is told in basis points of the lowest, rounded up', () => {
-    expect(spreadBasisPoints([rate('100'), rate('101')])).toBe(100n);
-    expect(spreadBasisPoints([rate('100'), rate('100.000001')])).toBe(1n);
-    expect(spreadBasisPoints([rate('7')])).toBe(0n);
+    expect(spreadBasisPoints([aRate('100'), aRate('101')])).toBe(100n);
+    expect(spreadBasisPoints([aRate('100'), aRate('100.000001')])).toBe(1n);
+    expect(spreadBasisPoints([aRate('7')])).toBe(0n);
   });
 
   test('a tolerance lowers what counts as paid, never below what was promised', () => {
@@ -259,7 +253,7 @@ describe('rates', () => {
 });
 
 describe('conversions', () => {
-  const priced = (text: string, decimals: number) => ({ rate: rate(text), decimals });
+  const priced = (text: string, decimals: number) => ({ rate: aRate(text), decimals });
 
   test.each([
     ['0.0013 ETH in USDC', 1_300_000_000_000_000n, priced('2500', 18), priced('1', 6), 3_250_000n],

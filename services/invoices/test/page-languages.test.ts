@@ -100,6 +100,7 @@ describe.each(languages)('in %s, every page', (language) => {
     expect(html).toContain('<dd class="copy">15</dd>');
     expect(html).toContain('<dd class="copy">0x52908400098527886E0F7030069857D2E4169EE7</dd>');
     expect(html).toContain('uint256=15000000"');
+    expect(html).toContain('<dd>Ethereum</dd>');
     expect(html).toContain(`<a class="button" href="ethereum:`);
     expect(html).toMatch(/<time class="left" datetime="2026-03-01T12:28:00.000Z">[^<]*28[^<]*<\/time>/);
   });

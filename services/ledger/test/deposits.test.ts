@@ -96,10 +96,6 @@ describe('a settled deposit', () => {
     await expect(handle(settled(fresh), settled({ ...fresh, ...other }))).rejects.toThrow(/other contents/);
     expect(await fixture.balance(account)).toEqual(['7', '0', '0']);
   });
-
-  it('of nothing is an error', async () => {
-    await expect(handle(settled(aDeposit(anAccount(), 0n)))).rejects.toThrow(/moves something/);
-  });
 });
 
 describe('a reversed deposit', () => {

@@ -1,6 +1,6 @@
 import type { PayloadOf } from '@quittance/shared/events';
 import { type EventId, newDepositId, newEventId } from '@quittance/shared/ids';
-import type { Units } from '@quittance/shared/money';
+import { parseRate, type Rate, type Units } from '@quittance/shared/money';
 import type { FiatRate, Quote } from '@quittance/shared/quotes';
 
 /** An event as NATS delivers it, with an id of its own unless one is given. */
@@ -23,6 +23,13 @@ export const aQuote = (given: Partial<Quote> = {}, at = new Date()): Quote => ({
   as_of: at.toISOString(),
   ...given,
 });
+
+/** The rate that a text writes. */
+export function aRate(text: string): Rate {
+  const rate = parseRate(text);
+  if (!rate.ok) throw new Error(`no rate: ${text}`);
+  return rate.value;
+}
 
 /** A currency's rate of one source. */
 export const aFiatRate = (currency: FiatRate['currency'], usdRate: string, at = new Date()): FiatRate => ({

@@ -38,20 +38,14 @@ describe('fees', () => {
     expect(feesFor(chain, base, tip)).toEqual({ maxFeePerGas, maxPriorityFeePerGas });
   });
 
-  test('need no opinion of the node on tips', async () => {
-    const sender = senderOn({
-      eth_getBlockByNumber: { baseFeePerGas: '0x77359400' },
-      eth_maxPriorityFeePerGas: new RpcRefused('eth_maxPriorityFeePerGas', -32_601, 'method not found'),
-    });
-    expect(await sender.fees()).toEqual({ maxFeePerGas: 4_100_000_000n, maxPriorityFeePerGas: GWEI / 10n });
-  });
-
-  test('are of the base fee and the tip that the node tells', async () => {
-    const sender = senderOn({
-      eth_getBlockByNumber: { baseFeePerGas: '0x77359400' },
-      eth_maxPriorityFeePerGas: '0x3b9aca00',
-    });
-    expect(await sender.fees()).toEqual({ maxFeePerGas: 5n * GWEI, maxPriorityFeePerGas: GWEI });
+  const silent = new RpcRefused('eth_maxPriorityFeePerGas', -32_601, 'method not found');
+  test.each<[string, unknown, maxFee: bigint, maxTip: bigint]>([
+    ['the tip that the node tells', '0x3b9aca00', 5n * GWEI, GWEI],
+    ['the least tip where it tells none', silent, 4_100_000_000n, GWEI / 10n],
+  ])('are of the base fee and %s', async (_what, tip, maxFeePerGas, maxPriorityFeePerGas) => {
+    const block = { baseFeePerGas: '0x77359400' };
+    const sender = senderOn({ eth_getBlockByNumber: block, eth_maxPriorityFeePerGas: tip });
+    expect(await sender.fees()).toEqual({ maxFeePerGas, maxPriorityFeePerGas });
   });
 });
 
@@ -65,22 +59,18 @@ describe('the estimated fee', () => {
       chain,
     ).estimatedFee(asset);
 
-  test.each<[EvmChain, AssetSymbol, gas: bigint]>([
-    ['ethereum', 'ETH', 21_000n],
-    ['ethereum', 'USDC_ERC20', 65_000n],
-    ['base', 'ETH_BASE', 21_000n],
-    ['base', 'USDC_BASE', 65_000n],
-  ])('on %s of %s is what its gas costs in the next block', async (chain, asset, gas) => {
-    expect(await costOn(20n * GWEI, 2n * GWEI, chain, asset)).toBe(gas * 22n * GWEI);
-  });
-
-  test('on Polygon is at least what its validators take', async () => {
-    expect(await costOn(20n * GWEI, 2n * GWEI, 'polygon', 'POL')).toBe(21_000n * 45n * GWEI);
-    expect(await costOn(20n * GWEI, 30n * GWEI, 'polygon', 'USDC_POLYGON')).toBe(65_000n * 50n * GWEI);
-  });
-
-  test('follows no node beyond what is ever paid', async () => {
-    expect(await costOn(10n ** 18n, 10n ** 18n, 'ethereum', 'ETH')).toBe(21_000n * 500n * GWEI);
+  test.each<[EvmChain, AssetSymbol, base: bigint, tip: bigint, cost: bigint]>([
+    ['ethereum', 'ETH', 20n * GWEI, 2n * GWEI, 21_000n * 22n * GWEI],
+    ['ethereum', 'USDC_ERC20', 20n * GWEI, 2n * GWEI, 65_000n * 22n * GWEI],
+    ['base', 'ETH_BASE', 20n * GWEI, 2n * GWEI, 21_000n * 22n * GWEI],
+    ['base', 'USDC_BASE', 20n * GWEI, 2n * GWEI, 65_000n * 22n * GWEI],
+    // At least what its validators take.
+    ['polygon', 'POL', 20n * GWEI, 2n * GWEI, 21_000n * 45n * GWEI],
+    ['polygon', 'USDC_POLYGON', 20n * GWEI, 30n * GWEI, 65_000n * 50n * GWEI],
+    // No node is followed beyond what is ever paid.
+    ['ethereum', 'ETH', 10n ** 18n, 10n ** 18n, 21_000n * 500n * GWEI],
+  ])('on %s of %s, at %d and a tip of %d, is what its gas costs', async (chain, asset, base, tip, cost) => {
+    expect(await costOn(base, tip, chain, asset)).toBe(cost);
   });
 
   test('of another network’s asset is not known', async () => {
@@ -139,9 +129,9 @@ describe('the status', () => {
     gasUsed: '0x5208',
     effectiveGasPrice: '0x2',
   };
-  const statusOn = (canonical: unknown, head = '0x66') =>
+  const statusOn = (canonical: unknown, head = '0x66', more: object = {}) =>
     senderOn({
-      eth_getTransactionReceipt: receipt,
+      eth_getTransactionReceipt: { ...receipt, ...more },
       eth_getTransactionByHash: { hash: hash(9) },
       eth_getBlockByNumber: ([at]: readonly unknown[]) =>
         at === 'latest' ? { number: head, hash: hash(3) } : canonical,
@@ -159,12 +149,8 @@ describe('the status', () => {
   });
 
   test('includes the L1 data fee of a network on top of Ethereum', async () => {
-    const sender = senderOn({
-      eth_getTransactionReceipt: { ...receipt, l1Fee: '0x7' },
-      eth_getTransactionByHash: { hash: hash(9) },
-      eth_getBlockByNumber: { number: '0x64', hash: hash(1) },
-    });
-    expect(await sender.status(hash(9))).toMatchObject({ feePaid: 42_007n });
+    const canonical = { number: '0x64', hash: hash(1) };
+    expect(await statusOn(canonical, '0x66', { l1Fee: '0x7' })).toMatchObject({ feePaid: 42_007n });
   });
 
   test('is pending when another block, or none, is in its place', async () => {

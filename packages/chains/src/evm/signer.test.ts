@@ -49,7 +49,7 @@ test('an authorization is for the configured token on this chain alone, whatever
 test('by the key of the phrase a transfer has the bytes that the library gives by the private key', async () => {
   const to = `0x${'11'.repeat(20)}` as const;
   const order = { asset: 'ETH', to, amount: units(5n), nonce: 7, gas: 21_000n, fees } as const;
-  const { raw } = await signerOn('ethereum').signTransfer(order);
+  const { raw, txHash, maxCost } = await signerOn('ethereum').signTransfer(order);
   const transaction = {
     type: 'eip1559',
     chainId: 1,
@@ -60,4 +60,5 @@ test('by the key of the phrase a transfer has the bytes that the library gives b
     ...fees,
   } as const;
   expect(raw).toBe(await wallet.hotSigner.signTransaction(transaction));
+  expect([txHash, maxCost]).toEqual([keccak256(raw as `0x${string}`), 21_000n * GWEI]);
 });

@@ -1,22 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { ONE_DOLLAR, parseRate, type Rate } from '@quittance/shared/money';
+import { ONE_DOLLAR } from '@quittance/shared/money';
+import { aRate } from '@quittance/testkit/builders';
 import { priceLimits, readPrice } from './price.ts';
 
 const atLeast = (limit: string) => ({ rule: 'atLeast', limit });
 const atMost = (limit: string) => ({ rule: 'atMost', limit });
 const decimals = (places: number) => ({ rule: 'decimals', places });
 
-function rate(text: string): Rate {
-  const parsed = parseRate(text);
-  if (!parsed.ok) throw new Error(`no rate: ${text}`);
-  return parsed.value;
-}
-
 describe('a price', () => {
   const limits = {
     dollars: priceLimits('USD', ONE_DOLLAR),
-    euros: priceLimits('EUR', rate('1.0845')),
-    yen: priceLimits('JPY', rate('0.006666666666666667')),
+    euros: priceLimits('EUR', aRate('1.0845')),
+    yen: priceLimits('JPY', aRate('0.006666666666666667')),
     'yen without a known rate': priceLimits('JPY', undefined),
   };
   it.each([

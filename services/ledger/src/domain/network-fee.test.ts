@@ -1,16 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
-import { parseRate, parseUnits, type Units, units } from '@quittance/shared/money';
+import { parseUnits, type Units, units } from '@quittance/shared/money';
 import { assertProperty } from '@quittance/testkit/assert-property';
+import { aRate } from '@quittance/testkit/builders';
 import fc from 'fast-check';
 import { changedFees, type FeePolicy, networkFeeFor } from './network-fee.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
-const rateOf = (text: string) => {
-  const rate = parseRate(text);
-  if (!rate.ok) throw new Error(text);
-  return rate.value;
-};
 const amountOf = (asset: AssetSymbol, text: string): Units => {
   const amount = parseUnits(text, assets[asset].decimals);
   if (!amount.ok) throw new Error(text);
@@ -22,7 +18,7 @@ const aPolicy = (symbol: AssetSymbol, usd: string | null, other: Partial<FeePoli
   marginPercent: 200n,
   floor: units(1n),
   cap: units(10n ** 30n),
-  rate: usd === null ? null : { usd: rateOf(usd), asOf: now },
+  rate: usd === null ? null : { usd: aRate(usd), asOf: now },
   ...other,
 });
 const policy = (networkFee: bigint, floor = 10n, cap = 1_000_000n, marginPercent = 150n) => ({

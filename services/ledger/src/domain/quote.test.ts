@@ -1,22 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatRate, parseRate, type Rate } from '@quittance/shared/money';
+import { formatRate, type Rate } from '@quittance/shared/money';
 import { assertProperty } from '@quittance/testkit/assert-property';
+import { aRate } from '@quittance/testkit/builders';
 import fc from 'fast-check';
 import { agreeOnRate, type Reading } from './quote.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);
 
-function rate(text: string): Rate {
-  const parsed = parseRate(text);
-  if (!parsed.ok) throw new Error(`no rate: ${text}`);
-  return parsed.value;
-}
-
 const aReading = (source: string, price: string, readAt = now): Reading => ({
   source,
   symbol: 'ETH',
-  rate: rate(price),
+  rate: aRate(price),
   readAt,
 });
 
@@ -64,11 +59,11 @@ describe('agreeing on a rate', () => {
     const result = agreeOnRate('ETH', readings(['100', 9], ['101']), now, 2);
     expect(result.ok && result.value).toEqual({
       symbol: 'ETH',
-      rate: rate('100.5'),
+      rate: aRate('100.5'),
       spreadBasisPoints: 100n,
       sources: [
-        { name: 'a', rate: rate('100'), readAt: ago(9) },
-        { name: 'b', rate: rate('101'), readAt: now },
+        { name: 'a', rate: aRate('100'), readAt: ago(9) },
+        { name: 'b', rate: aRate('101'), readAt: now },
       ],
       asOf: ago(9),
     });
