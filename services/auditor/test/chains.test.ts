@@ -1,24 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { creditedDeposit } from '@quittance/testkit/credited-deposit';
-import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
-import type { Ports } from '../src/ports.ts';
-import { ADDRESS, auditSuite, PAID } from './audit-fixture.ts';
-import { HOT } from './chain-with-deposit.ts';
+import { ADDRESS, PAID } from './audit-fixture.ts';
+import { chainSuite, deleteRecords, HOT } from './chain-with-deposit.ts';
 
 /** How far back the auditor looks into a chain: a network fee is booked that the chain does not contain. */
 
 const HASH = `0x${'9'.repeat(64)}`;
 const DISCREPANCY = { invariant: 'I6', subject: `cost ${HASH}` };
-const deleteRecords = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
-  delete from invoices.deposits; delete from invoices.invoices; delete from payouts.wallets`;
 
-const fixture = await auditSuite(deleteRecords);
+const { fixture, at } = await chainSuite();
 const { db } = fixture;
 const run = (sql: string) => fixture.run(sql);
-let node: ScriptedEvmNode;
-let ports: Ports;
 
 const booked = (ago: string) =>
   run(
@@ -31,22 +25,14 @@ const booked = (ago: string) =>
 /** Makes all rows older, and checks. */
 async function check(after = '1 minute'): Promise<void> {
   await run(`update ledger.transfers set created_at = created_at - interval '${after}'`);
-  await fixture.checkOf(ports, { after });
+  await fixture.checkOf(at.ports, { after });
 }
 const discrepancies = () =>
   db.rows<{ invariant: string; subject: string }>(
     `select invariant, subject from discrepancies where chain = 'ethereum'`,
   );
 
-beforeEach(async () => {
-  await run(deleteRecords);
-  node = new ScriptedEvmNode();
-  node.blocks.set(10, `0x${'a'.repeat(64)}`);
-  const settings = { ...fixture.ports.settings, gracePeriodSeconds: 0 };
-  ports = fixture.replicaWithNode({ settings: await node.start() }, { clock: systemClock, settings });
-});
-fixture.finally(() => run(deleteRecords));
-afterEach(() => node.stop());
+beforeEach(() => at.node.mined.clear());
 
 describe('a discrepancy of a chain', () => {
   it('is not resolved by age, and is resolved when the records are corrected', async () => {
@@ -64,13 +50,13 @@ describe('a discrepancy of a chain', () => {
 
   it('that arose while the node was down is found when it is back, a week later too', async () => {
     await check();
-    const height = [...node.blocks];
-    node.blocks.clear();
+    const height = [...at.node.blocks];
+    at.node.blocks.clear();
     await check();
     await booked('0 seconds');
     for (let day = 0; day < 9; day++) await check('1 day');
     expect(await discrepancies()).toEqual([]);
-    for (const [at, hash] of height) node.blocks.set(at, hash);
+    for (const [block, hash] of height) at.node.blocks.set(block, hash);
     await check();
     expect(await discrepancies()).toEqual([DISCREPANCY]);
   });
@@ -83,28 +69,24 @@ describe('a deposit that was credited', () => {
       `${creditedDeposit({ amount: 50, address: ADDRESS, txHash: PAID, height: 10 })};
        insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 0)`,
     );
-  const halted = () => db.rows<{ asset: string }>('select asset from halts where resumed_at is null');
-  beforeEach(() => {
-    node.balances.set(HOT, 100n);
-  });
 
   it('and that the chain never had halts its asset at the second check, however much the hot wallet holds', async () => {
     await check();
     await credited();
     await check();
     expect(await discrepancies()).toEqual([{ invariant: 'I5', subject: 'deposit dep_1 chain' }]);
-    expect(await halted()).toEqual([]);
+    expect(await fixture.halts()).toEqual([]);
     await check();
-    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+    expect(await fixture.halts()).toEqual([{ asset: 'ETH', open: true }]);
   });
 
   it('and that the chain has halts nothing, and is not looked up at each check', async () => {
-    node.mined.set(PAID, { to: ADDRESS, value: 50n, succeeded: true, height: 10 });
+    at.node.mined.set(PAID, { to: ADDRESS, value: 50n, succeeded: true, height: 10 });
     await check();
     await credited();
     for (let i = 0; i < 3; i++) await check();
     expect(await discrepancies()).toEqual([]);
-    expect(await halted()).toEqual([]);
+    expect(await fixture.halts()).toEqual([]);
   });
 });
 
@@ -112,7 +94,7 @@ describe('an operator', () => {
   const resume = ({ isWatched = true, force = false, chainDays = 30 } = {}) =>
     resumePayouts(
       { db: fixture.admin, clock: systemClock, note: async () => undefined },
-      { asset: 'ETH', force, chains: isWatched ? ports.chains : [], gracePeriodSeconds: 0, chainDays },
+      { asset: 'ETH', force, chains: isWatched ? at.ports.chains : [], gracePeriodSeconds: 0, chainDays },
     );
   const unseen = { ok: false, refusal: { why: 'chain_unseen', reason: 'no node of ethereum is configured' } };
   const wrong = {

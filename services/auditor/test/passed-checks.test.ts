@@ -1,38 +1,23 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import { creditedDeposit } from '@quittance/testkit/credited-deposit';
-import type { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { readReconciliation } from '../src/operations/read-reconciliation.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
-import type { Ports } from '../src/ports.ts';
-import { ADDRESS, auditSuite, PAID } from './audit-fixture.ts';
-import { chainWithDeposit, HOT } from './chain-with-deposit.ts';
+import { ADDRESS, PAID } from './audit-fixture.ts';
+import { chainSuite, HOT } from './chain-with-deposit.ts';
 
 /** What the auditor answers who signs payouts: since when an asset is known to be right. */
 
-const deleteRecords = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
-  delete from invoices.deposits; delete from invoices.invoices; delete from payouts.wallets`;
-const records = `${deleteRecords};
+const { fixture, at } = await chainSuite(`
   ${creditedDeposit({ amount: 60, address: ADDRESS, txHash: PAID, height: 10, booked: "now() - interval '1 day'" })};
   ${creditedDeposit({ n: 2, asset: 'SOL', amount: 50, address: 'A', txHash: 't' })};
-  insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 0)`;
+  insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 0)`);
 
-const fixture = await auditSuite(deleteRecords);
-let node: ScriptedEvmNode;
-let ports: Ports;
-
-beforeEach(async () => {
-  await fixture.run(records);
-  ({ node, ports } = await chainWithDeposit(fixture));
-});
-afterEach(() => node.stop());
-fixture.finally(() => fixture.run(deleteRecords));
-
-const check = (given?: { isChainDue: boolean }) => fixture.checkOf(ports, given);
+const check = (given?: { isChainDue: boolean }) => fixture.checkOf(at.ports, given);
 
 /** Of ETH: whether it is halted, and when the check that it has passed began. */
 async function eth() {
-  const { assets } = await readReconciliation(ports);
+  const { assets } = await readReconciliation(at.ports);
   const found = assets.find(({ asset }) => asset === 'ETH');
   if (found === undefined) throw new Error('ETH is not answered');
   return found;
@@ -56,28 +41,28 @@ describe('an asset has passed', () => {
       expect(await check()).toBe(`${scope} right`);
       expect(await eth()).toEqual({ asset: 'ETH', passed_at: await newestCheck(), is_halted: false });
     }
-    const { assets } = await readReconciliation(ports);
+    const { assets } = await readReconciliation(at.ports);
     expect(assets.filter(({ passed_at }) => passed_at !== null).map(({ asset }) => asset)).toEqual(['ETH']);
   });
 
   it('no check while its chain cannot be asked, or is not asked', async () => {
-    const height = [...node.blocks];
-    node.blocks.clear();
+    const height = [...at.node.blocks];
+    at.node.blocks.clear();
     await check();
     expect(await passedAt()).toBeNull();
-    for (const [at, hash] of height) node.blocks.set(at, hash);
+    for (const [block, hash] of height) at.node.blocks.set(block, hash);
     const before = await passed();
     expect(await check({ isChainDue: false })).toBe('recent right');
     expect(await passedAt()).toBe(before);
-    node.blocks.clear();
+    at.node.blocks.clear();
     await check();
     expect(await passedAt()).toBe(before);
-    for (const [at, hash] of height) node.blocks.set(at, hash);
+    for (const [block, hash] of height) at.node.blocks.set(block, hash);
     await passed();
   });
 
   /** What is left on the chain of the deposit and of the operator's own. */
-  const left = (deposit: bigint, own: bigint) => node.balances.set(ADDRESS, deposit).set(HOT, own);
+  const left = (deposit: bigint, own: bigint) => at.node.balances.set(ADDRESS, deposit).set(HOT, own);
 
   it.each<[string, () => unknown, () => unknown]>([
     ['in its records', () => fixture.off(1), () => fixture.off(-1)],
@@ -141,7 +126,7 @@ describe('an asset has passed', () => {
     expect(await eth()).toEqual({ asset: 'ETH', passed_at: null, is_halted: true });
     const resumed = await resumePayouts(
       { db: fixture.admin, clock: systemClock, note: async () => undefined },
-      { asset: 'ETH', force: true, chains: ports.chains, gracePeriodSeconds: 0, chainDays: 30 },
+      { asset: 'ETH', force: true, chains: at.ports.chains, gracePeriodSeconds: 0, chainDays: 30 },
     );
     expect(resumed).toMatchObject({ ok: true });
     await passed();

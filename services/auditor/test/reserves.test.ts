@@ -1,9 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { creditedDeposit } from '@quittance/testkit/credited-deposit';
-import type { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
-import type { Ports } from '../src/ports.ts';
-import { ADDRESS, auditSuite, PAID } from './audit-fixture.ts';
-import { chainWithDeposit, HOT } from './chain-with-deposit.ts';
+import { ADDRESS, PAID } from './audit-fixture.ts';
+import { chainSuite, HOT } from './chain-with-deposit.ts';
 
 /** A deposit of 60 units, unswept, and a hot wallet with 100 of the operator's own. */
 
@@ -12,37 +10,22 @@ const SWEEP = `0x${'5'.repeat(64)}`;
 const LATE = `0x${'6'.repeat(64)}`;
 const DUST = 10n ** 13n;
 
-const deleteRecords = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
-  delete from invoices.deposits; delete from invoices.invoices; delete from invoices.addresses; delete from payouts.wallets;
-  delete from payouts.unswept_deposits`;
-const records = `${deleteRecords};
+const { fixture, at } = await chainSuite(`
   ${creditedDeposit({ amount: 60, address: ADDRESS, txHash: PAID, height: 10, booked: "now() - interval '1 day'" })};
   insert into invoices.addresses (chain, address, invoice_id, derivation_index) values
     ('ethereum', '${ADDRESS}', 'inv_1', 0), ('ethereum', '${UNUSED}', 'inv_2', 1);
   insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 0);
   insert into payouts.unswept_deposits (deposit_id, chain, address, derivation_index, asset, amount)
-    select id, chain, address, 0, asset, amount from invoices.deposits`;
-
-const fixture = await auditSuite(deleteRecords);
+    select id, chain, address, 0, asset, amount from invoices.deposits`);
 const { db } = fixture;
-let node: ScriptedEvmNode;
-let ports: Ports;
-
-beforeEach(async () => {
-  await fixture.run(records);
-  ({ node, ports } = await chainWithDeposit(fixture));
-});
-afterEach(() => node.stop());
-fixture.finally(() => fixture.run(deleteRecords));
 
 async function check(times = 1): Promise<void> {
-  for (let i = 0; i < times; i++) await fixture.checkOf(ports);
+  for (let i = 0; i < times; i++) await fixture.checkOf(at.ports);
 }
 const funds = () =>
   db.rows<{ cause: string; amount: string }>(
     'select cause, amount::text as amount from operator_funds order by seq',
   );
-const halted = () => db.rows<{ asset: string }>('select asset from halts where resumed_at is null');
 const discrepancies = () =>
   db.rows<{ subject: string }>(
     `select subject, times::int as times from discrepancies where chain = 'ethereum'`,
@@ -54,21 +37,21 @@ describe('the operator’s funds', () => {
     expect(await funds()).toEqual([]);
     await check(2);
     expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
-    expect(await halted()).toEqual([]);
+    expect(await fixture.halts()).toEqual([]);
   });
 
   it('do not hide a theft that they would cover', async () => {
     await check(2);
-    node.balances.set(HOT, 99n);
+    at.node.balances.set(HOT, 99n);
     await check(2);
-    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+    expect(await fixture.halts()).toEqual([{ asset: 'ETH', open: true }]);
     expect(await discrepancies()).toEqual([{ subject: 'ETH is short', times: 2 }]);
     expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
   });
 
   it('grow by what has come to the hot wallet, which is logged, and a theft of that is found too', async () => {
     await check(2);
-    node.balances.set(HOT, 150n);
+    at.node.balances.set(HOT, 150n);
     await check(2);
     expect(await funds()).toEqual([
       { cause: 'measured', amount: '100' },
@@ -77,13 +60,13 @@ describe('the operator’s funds', () => {
     expect(fixture.lines.filter(({ msg }) => msg.startsWith('money has come'))).toMatchObject([
       { level: 'warn', fields: { asset: 'ETH' } },
     ]);
-    node.balances.set(HOT, 149n);
+    at.node.balances.set(HOT, 149n);
     await check(2);
-    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+    expect(await fixture.halts()).toEqual([{ asset: 'ETH', open: true }]);
   });
 
   it('are not measured while a deposit is not in the chain', async () => {
-    node.mined.clear();
+    at.node.mined.clear();
     await check(3);
     expect(await discrepancies()).toMatchObject([{ subject: 'deposit dep_1 chain' }]);
     expect(await funds()).toEqual([]);
@@ -104,18 +87,18 @@ describe('the operator’s funds', () => {
 describe('an address that was given out', () => {
   it('with more than is booked there is reported, halts nothing, and adds nothing to the operator’s funds', async () => {
     await check(2);
-    node.balances.set(ADDRESS, 60n + DUST);
+    at.node.balances.set(ADDRESS, 60n + DUST);
     await check(2);
     expect(await discrepancies()).toEqual([{ subject: `address ${ADDRESS} ETH`, times: 2 }]);
-    expect(await halted()).toEqual([]);
+    expect(await fixture.halts()).toEqual([]);
     expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
   });
 
   it('without a payment is looked at as well', async () => {
-    node.balances.set(UNUSED, DUST);
+    at.node.balances.set(UNUSED, DUST);
     await check(2);
     expect(await discrepancies()).toEqual([{ subject: `address ${UNUSED} ETH`, times: 2 }]);
-    node.balances.set(UNUSED, 0n);
+    at.node.balances.set(UNUSED, 0n);
     await check();
     expect(await discrepancies()).toEqual([]);
   });
@@ -137,23 +120,23 @@ describe('an address that was given out', () => {
          select seq, null, bucket, 'ETH', parts.amount from ledger.transfers,
            (values ('custody', 20), ('network', -20)) as parts(bucket, amount) where op = 'network:${SWEEP}'`,
     );
-    node.mined.set(SWEEP, { to: HOT, value: 37n, succeeded: true, height: 10 });
-    node.balances.set(ADDRESS, 3n).set(HOT, 137n);
+    at.node.mined.set(SWEEP, { to: HOT, value: 37n, succeeded: true, height: 10 });
+    at.node.balances.set(ADDRESS, 3n).set(HOT, 137n);
     await check(3);
     expect(await discrepancies()).toEqual([]);
     expect(await db.rows('select tx_hash, amount::text as amount from sweep_remains')).toEqual([
       { tx_hash: SWEEP, amount: '3' },
     ]);
     expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
-    node.balances.set(HOT, 136n);
+    at.node.balances.set(HOT, 136n);
     await check(2);
-    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+    expect(await fixture.halts()).toEqual([{ asset: 'ETH', open: true }]);
     await fixture.run('delete from payouts.transactions');
   });
 
   it('with a payment that is written down late halts nothing then', async () => {
     await check(2);
-    node.balances.set(ADDRESS, 61n);
+    at.node.balances.set(ADDRESS, 61n);
     await check(3);
     expect(await funds()).toEqual([{ cause: 'measured', amount: '100' }]);
     await fixture.run(
@@ -162,17 +145,17 @@ describe('an address that was given out', () => {
        insert into payouts.unswept_deposits (deposit_id, chain, address, derivation_index, asset, amount)
          select id, chain, address, 0, asset, amount from invoices.deposits where id = 'dep_2'`,
     );
-    node.mined.set(LATE, { to: ADDRESS, value: 1n, succeeded: true, height: 10 });
+    at.node.mined.set(LATE, { to: ADDRESS, value: 1n, succeeded: true, height: 10 });
     await check(3);
-    expect(await halted()).toEqual([]);
+    expect(await fixture.halts()).toEqual([]);
     expect(await discrepancies()).toEqual([]);
-    node.balances.set(ADDRESS, 60n);
+    at.node.balances.set(ADDRESS, 60n);
     await check(2);
-    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+    expect(await fixture.halts()).toEqual([{ asset: 'ETH', open: true }]);
   });
 
   it('stays reported until it was looked at once more', async () => {
-    node.balances.set(UNUSED, DUST);
+    at.node.balances.set(UNUSED, DUST);
     await check(2);
     await fixture.run(`update auditor.address_rounds set after_address = '0xffff'`);
     await check();

@@ -26,16 +26,6 @@ describe('a payout', () => {
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
   });
 
-  it('is paid after payouts that were requested earlier', async () => {
-    fixture.chain.fund('ETH', HOT, 10n * ETHER);
-    const first = await fixture.reserve();
-    const second = await fixture.send();
-    expect(await fixture.transactions()).toMatchObject([
-      { nonce: '0', payout_id: first.id },
-      { nonce: '1', payout_id: second.id },
-    ]);
-  });
-
   it('waits while the hot wallet has too little, and an error is logged once a minute', async () => {
     fixture.chain.fund('ETH', HOT, ETHER);
     const { id } = await fixture.reserve({ amount: ETHER });

@@ -61,8 +61,11 @@ describe('Idempotency-Key', () => {
     expect(await fixture.rowsOf(fixture.shop)).toMatchObject([{ status: 'voided' }, { status: 'reserved' }]);
   });
 
-  it('is not taken by an invalid body', async () => {
-    expect((await withKey('four', { ...order, amount: 0 })).status).toBe(422);
+  it('is not taken by an invalid body, for which the ledger is not asked', async () => {
+    const { status, body } = await withKey('four', { ...order, amount: 0 });
+    const errors = { amount: ['The amount must be at least 0.00001.'] };
+    expect([status, body]).toMatchObject([422, { message: 'The given data was invalid.', errors }]);
+    expect([fixture.ledger.asked, await fixture.rowsOf(fixture.shop)]).toEqual([[], []]);
     expect((await withKey('four')).status).toBe(201);
   });
 

@@ -89,14 +89,6 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(await returnsOf(other.deposit_id)).toEqual([]);
   });
 
-  it('accepts another request when the payout has failed', async () => {
-    const { deposit_id } = await deposit();
-    const { body } = await giveBack(deposit_id);
-    await fail(String(body.data.id) as PayoutId);
-    expect((await giveBack(deposit_id)).status).toBe(201);
-    expect(await returnsOf(deposit_id)).toMatchObject([{ status: 'failed' }, { status: 'reserved' }]);
-  });
-
   it('pays less by the fee of an earlier payout that was mined and reverted', async () => {
     const { deposit_id, amount } = await deposit();
     const { body } = await giveBack(deposit_id);

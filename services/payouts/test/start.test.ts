@@ -1,6 +1,4 @@
 import { expect, it } from '@jest/globals';
-import { freePort } from '@quittance/engines/free-port';
-import { eventually } from '@quittance/testkit/eventually';
 import { runServiceMain } from '@quittance/testkit/service-main';
 import { environment } from './service-client.ts';
 
@@ -46,17 +44,4 @@ it('refuses to start without a chain', async () => {
   const { code, said } = await run({ ...right, ETHEREUM_RPC_URL: '' });
   expect(code).toBe(1);
   expect(said).toMatch(/BITCOIN_RPC_URL or .*ETHEREUM_RPC_URL.*: is required/);
-});
-
-it('waits for the database and logs that', async () => {
-  const { said, kill } = runServiceMain('payouts', {
-    ...right,
-    PORT: String(await freePort()),
-    LOG_LEVEL: 'warn',
-  });
-  try {
-    await eventually(() => expect(said.out).toMatch(/waiting for the database.*asking again every second/));
-  } finally {
-    kill('SIGKILL');
-  }
 });

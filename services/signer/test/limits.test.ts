@@ -72,15 +72,6 @@ describe('a limit is reached and not exceeded', () => {
   });
 });
 
-it('a payout counts once, however many attempts it has', async () => {
-  limit('per_24h', 1_000n);
-  const order = aTransfer(fixture.hold('1', { amount: '600' }), { amount: units(600n) });
-  for (const attempt of [order, bumped(order, 2n), bumped(order, 3n)])
-    expect((await fixture.sign('ethereum', [attempt])).refused).toBeNull();
-  expect(await paid('2', 400n)).toBe('signed');
-  expect(await paid('3', 1n)).toBe('the asset is above its limit of 24 hours');
-});
-
 it('another attempt of a payout is signed after the limits were reached or lowered', async () => {
   const order = aTransfer(fixture.hold('1'));
   expect((await fixture.sign('ethereum', [order])).refused).toBeNull();

@@ -97,15 +97,6 @@ describe('on Bitcoin, of a payout that was signed', () => {
     expect(await refused('bitcoin', aSpend([one, two, '3'], [2]))).toMatchObject({ payouts: ['1', '3'] });
     await signed('bitcoin', aSpend([one, two], [1, 2]));
   });
-
-  it('an input that is told with another amount is not signed for', async () => {
-    await signed('bitcoin', aSpend([fixture.hold('1', ofBitcoin)], [1]));
-    const other = aSpend([fixture.hold('2', ofBitcoin)], [1], { of: 50_000n });
-    expect(await refused('bitcoin', other)).toMatchObject({
-      because: 'an input was told with another amount before, or twice',
-      payouts: [],
-    });
-  });
 });
 
 describe('on Solana, of a payout that was signed', () => {
