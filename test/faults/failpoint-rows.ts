@@ -35,7 +35,7 @@ import {
   whileTooOld,
 } from './failpoint-kinds.ts';
 import { type FailpointSuite, type Kind, pointsOf, type Row } from './failpoint-suite.ts';
-import { drawSome, FAULTS_SEED, isFull } from './size.ts';
+import { drawSome, FAULTS_SEED, isFull, sized } from './size.ts';
 import { reportDraw } from './table.ts';
 
 /** Every day so many points of each kind are drawn, and of the kinds that run alone so many. */
@@ -213,8 +213,8 @@ const bitcoin: FailpointSuite = {
 
 /** SOL, with addresses that only the key holder can name. */
 const solana: FailpointSuite = {
-  // What is signed is valid for twelve seconds: who died is back by then.
-  options: { chains: ['solana'], auditor: true, solanaSlotMs: 80 },
+  // What is signed is valid for 24 s, at full size for twelve: who died is back by then, also on a busy machine.
+  options: { chains: ['solana'], auditor: true, solanaSlotMs: sized(160, 80) },
   funds: [
     ['SOL', 3_000],
     ['ETH', 20_000],
