@@ -25,7 +25,7 @@ const RECOVERS_WITHIN_MS = patient(sized(50_000, 10_000));
 const TOLD_WITHIN_MS = patient(sized(50_000, 16_000));
 /**
  * Payouts waits 15 s for the answer of a signer that has died meanwhile. At full size what it then gets signed on Solana is
- * too old for the chain, which has to be proven before the payment is signed anew: not before it was doubted for 30 s.
+ * too old for the chain, which has to be proven before the payment is signed again: not before it was doubted for 30 s.
  */
 const SIGNED_WITHIN_MS = patient(sized(50_000, 60_000));
 

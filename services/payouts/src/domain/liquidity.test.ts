@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { parseRate, type Rate, units } from '@quittance/shared/money';
+import { type Rate, units } from '@quittance/shared/money';
 import { assertProperty } from '@quittance/testkit/assert-property';
+import { aRate } from '@quittance/testkit/builders';
 import fc from 'fast-check';
 import { economicalSweeps, liquidityOf, type OpenSum, type SweepOffer } from './liquidity.ts';
 
@@ -60,14 +61,9 @@ it.each([
   expect(liquidity(...open)).toEqual({ free, incoming });
 });
 
-const rate = (text: string): Rate => {
-  const read = parseRate(text);
-  if (!read.ok) throw new Error(text);
-  return read.value;
-};
 const rates = new Map<AssetSymbol, Rate>([
-  ['ETH', rate('2000')],
-  ['USDC_ERC20', rate('1')],
+  ['ETH', aRate('2000')],
+  ['USDC_ERC20', aRate('1')],
 ]);
 const GWEI = 10n ** 9n;
 /** 0.001 Ether, two dollars. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { refundStatuses } from '@quittance/shared/events';
-import { cents, ONE_DOLLAR, parseRate, type Rate, type RatePair, units } from '@quittance/shared/money';
+import { cents, ONE_DOLLAR, type Rate, type RatePair, units } from '@quittance/shared/money';
 import { assertProperty } from '@quittance/testkit/assert-property';
+import { aRate } from '@quittance/testkit/builders';
 import fc from 'fast-check';
 import {
   countedStates,
@@ -18,14 +19,8 @@ import {
 } from './refund.ts';
 import { CANCELLED, REJECTED } from './states.ts';
 
-function rate(text: string): Rate {
-  const parsed = parseRate(text);
-  if (!parsed.ok) throw new Error(`no rate: ${text}`);
-  return parsed.value;
-}
-
 /** Rates of now for an invoice in dollars. */
-const inDollars = (text: string): RatePair => ({ rate: rate(text), fiatRate: ONE_DOLLAR });
+const inDollars = (text: string): RatePair => ({ rate: aRate(text), fiatRate: ONE_DOLLAR });
 
 /** 100 dollars at 2,500 dollars for an ether: 0.04 due; 0.05 paid. */
 const FINNEY = 10n ** 15n;
@@ -33,7 +28,7 @@ const invoice: PaidInvoice = {
   due: units(40n * FINNEY),
   paid: units(50n * FINNEY),
   decimals: 18,
-  rate: rate('2500'),
+  rate: aRate('2500'),
   fiatRate: ONE_DOLLAR,
 };
 
@@ -42,11 +37,11 @@ const taken = (all: bigint, surplus = 0n): Refunded => ({ all: units(all), surpl
 
 describe('how much is refunded', () => {
   const all = 50n * FINNEY;
-  const dear = { ...invoice, decimals: 0, rate: rate('2'), due: units(5n), paid: units(5n) };
+  const dear = { ...invoice, decimals: 0, rate: aRate('2'), due: units(5n), paid: units(5n) };
   const dollars = cents(2_500n);
   const [four, six, ten] = [4n * FINNEY, 6n * FINNEY, 10n * FINNEY] as const;
-  const euros = { ...invoice, fiatRate: rate('1.25') };
-  const euroNow: RatePair = { rate: rate('5000'), fiatRate: rate('1.5') };
+  const euros = { ...invoice, fiatRate: aRate('1.25') };
+  const euroNow: RatePair = { rate: aRate('5000'), fiatRate: aRate('1.5') };
   it.each<[string, PaidInvoice, WantedRefund, bigint, string | RatePair | null, unknown]>([
     ['is all that was paid', invoice, 'all', 0n, null, [all, all]],
     ['is all that former refunds have left', invoice, 'all', 4n * ten, null, [ten, ten]],
