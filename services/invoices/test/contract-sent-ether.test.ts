@@ -34,11 +34,12 @@ describe('contract-sent ETH', () => {
       { pay: [{ to: invoice.to, amount: third }], spend: [{ from: invoice.to, amount: third + 7n }] },
       { inside: [{ to: invoice.to, amount: third }] },
       { inside: [{ to: invoice.to, amount: third }], spend: [{ from: invoice.to, amount: 2n * third }] },
+      {},
     );
     const parts = await invoice.deposits();
     expect(parts.map(({ amount }) => amount)).toEqual(Array(4).fill(third.toString()));
     expect(parts.filter(({ tx_hash }) => tx_hash === null)).toHaveLength(3);
-    await invoice.expectShown({ status: 'confirmed', pending_amount: '0.005', paid_amount: '0.005' });
+    await invoice.expectShown({ status: 'confirmed', pending_amount: '0.0025', paid_amount: '0.0075' });
     await mine({ spend: [{ from: invoice.to, amount: third - 7n }] }, ...empty(3));
     expect(await invoice.deposits()).toHaveLength(4);
   });
@@ -48,9 +49,10 @@ describe('contract-sent ETH', () => {
     const invoices = await Promise.all(Array.from({ length: 300 }, () => merchant.invoice()));
     await fixture.scan();
     const read = fixture.chain.balancesRead;
-    await mine({
-      inside: invoices.map(({ address }) => ({ to: address.address.toLowerCase(), amount: DUE })),
-    });
+    await mine(
+      { inside: invoices.map(({ address }) => ({ to: address.address.toLowerCase(), amount: DUE })) },
+      {},
+    );
     const { body } = await merchant.get('/api/invoices?status=confirmed&perPage=1');
     expect(body.meta.total).toBe(300);
     const open = await fixture.rows('select 1 from addresses where balance_check_at is not null');
@@ -84,8 +86,9 @@ describe('contract-sent ETH', () => {
     await invoice.expectShown({ status: 'expired' });
     fixture.pass(24 * 60 * MINUTE);
     await inside(invoice.to);
+    await blocks(1);
     await invoice.expectShown({ status: 'expired', payments: [{ amount: '0.01' }] });
-    await blocks(3);
+    await blocks(2);
     await invoice.expectReported('invoice.expired', 'invoice.late_payment', 'deposit.settled');
     expect((await invoice.last())?.payload).toMatchObject({ disposition: 'unresolved', tx_hash: null });
     // After a week the balance is not checked any more.
@@ -109,6 +112,7 @@ describe('contract-sent ETH', () => {
     await blocks(2);
     await invoice.expectShown({ status: 'pending', payments: [] });
     await inside(invoice.to);
+    await blocks(1);
     await invoice.expectShown({ status: 'confirmed', pending_amount: '0.01' });
   });
 
@@ -122,6 +126,22 @@ describe('contract-sent ETH', () => {
     expect((await invoice.deposits()).map(({ state }) => state).sort()).toEqual(['dropped', 'settled']);
     await fixture.credit();
     await invoice.expectShown({ status: 'paid', paid_amount: '0.01' });
+  });
+
+  it('is not what the balance of the newest block has from a payment of the next one', async () => {
+    const invoice = await anInvoice();
+    const { balances } = fixture.chain;
+    if (balances === undefined) throw new Error('Ethereum has balances');
+    const { balancesAt } = balances;
+    balances.balancesAt = async (addresses, height) => {
+      const held = await balancesAt(addresses, height);
+      if (height === fixture.chain.height() && held.has(invoice.to)) held.set(invoice.to, DUE);
+      return held;
+    };
+    await blocks(2);
+    balances.balancesAt = balancesAt;
+    await mine({ pay: [{ to: invoice.to, amount: DUE }] }, ...empty(3));
+    expect(await invoice.deposits()).toMatchObject([{ tx_hash: expect.any(String), state: 'settled' }]);
   });
 
   it('is found late where the node has pruned old states', async () => {
@@ -140,7 +160,7 @@ describe('contract-sent ETH', () => {
     const { balances } = fixture.chain;
     if (balances === undefined) throw new Error('Ethereum has balances');
     const { balancesAt } = balances;
-    const [block] = fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+    const [block] = fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] }, {});
     balances.balancesAt = async (...asked) =>
       new Map([...(await balancesAt(...asked))].map(([at, held]) => [at, (held / 2n) as Units]));
     await fixture.scan();

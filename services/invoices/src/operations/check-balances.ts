@@ -177,6 +177,9 @@ async function recordExcess(
   const { chain } = watched;
   const arrival = await firstArrival(watching, address, before, known);
   if (arrival === undefined) return false;
+  // While a node takes a block, some answer for the block before it with the new balance. What the newest block seems to have
+  // brought may be a payment of the next one, which names it: it is looked at again when there is a next one.
+  if (arrival.height === cursor.height) return false;
   const block = await blockAt(watching, arrival.height);
   if (block === undefined) return false;
   const txHash = await watching.node.internalSource(address.address, block.hash);
