@@ -135,7 +135,7 @@ describe('contract-sent ETH', () => {
     const { balancesAt } = balances;
     balances.balancesAt = async (addresses, height) => {
       const held = await balancesAt(addresses, height);
-      if (height === fixture.chain.height() && held.has(invoice.to)) held.set(invoice.to, DUE);
+      if (height === fixture.chain.height() && held.has(invoice.to)) held.set(invoice.to, DUE as Units);
       return held;
     };
     await blocks(2);

@@ -18,6 +18,13 @@ const fixture = await signerSuite();
 const ofBitcoin = (id: string) =>
   fixture.hold(id, { asset: 'BTC', amount: '10000', destination: recipients.bitcoin });
 
+const threePayouts = (): OrderOfPayouts[] => {
+  const first = aTransfer(fixture.hold('1'));
+  // Another attempt does not count once more.
+  const others = ['2', '3'].map((id, i) => aTransfer(fixture.hold(id), { nonce: i + 1 }));
+  return [first, bumped(first), ...others];
+};
+
 type Sequence = {
   /** Why the last one is refused. */
   because: string;
@@ -56,12 +63,12 @@ const sequences: Record<string, Sequence> = {
   'more than an account may be paid in 24 hours': {
     because: 'the account is above its limit of 24 hours',
     limits: { ETH: { per_account_24h: units(2_000n) } },
-    orders: () => {
-      const first = aTransfer(fixture.hold('1'));
-      // Another attempt does not count once more.
-      const others = ['2', '3'].map((id, i) => aTransfer(fixture.hold(id), { nonce: i + 1 }));
-      return [first, bumped(first), ...others];
-    },
+    orders: threePayouts,
+  },
+  'more than may be paid of an asset in 24 hours': {
+    because: 'the asset is above its limit of 24 hours',
+    limits: { ETH: { per_24h: units(2_000n) } },
+    orders: threePayouts,
   },
 };
 
