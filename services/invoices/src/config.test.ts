@@ -30,7 +30,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('asks for the public key of each chain', () => {
+  it('asks for public keys', () => {
     expect(() => load({ ETHEREUM_XPUB: '' })).toThrow('ETHEREUM_XPUB: is required with ETHEREUM_RPC_URL');
   });
 });

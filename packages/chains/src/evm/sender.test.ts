@@ -69,9 +69,12 @@ describe('the estimated fee', () => {
     ['polygon', 'USDC_POLYGON', 20n * GWEI, 30n * GWEI, 65_000n * 50n * GWEI],
     // No node is followed beyond what is ever paid.
     ['ethereum', 'ETH', 10n ** 18n, 10n ** 18n, 21_000n * 500n * GWEI],
-  ])('on %s of %s, at %d and a tip of %d, is what its gas costs', async (chain, asset, base, tip, cost) => {
-    expect(await costOn(base, tip, chain, asset)).toBe(cost);
-  });
+  ])(
+    'on %s of %s, at %d and a tip of %d, is what its gas costs in the next block, within the limits of the network',
+    async (chain, asset, base, tip, cost) => {
+      expect(await costOn(base, tip, chain, asset)).toBe(cost);
+    },
+  );
 
   test('of another network’s asset is not known', async () => {
     await expect(costOn(1n, 1n, 'base', 'ETH')).rejects.toThrow('not an asset of base');

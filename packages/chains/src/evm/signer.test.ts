@@ -9,7 +9,7 @@ const token = `0x${'ab'.repeat(20)}` as const;
 const wallet = openWallet('test test test test test test test test test test test junk');
 const signerOn = (chain: EvmChain) => createEvmSigner({ chain, chainId: 1, usdcAddress: token }, wallet);
 const GWEI = 10n ** 9n;
-const fees = { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI };
+const fees = { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI / 10n };
 
 test('the fee of a network on top of Ethereum may be more than the gas: a sweep leaves that behind', async () => {
   const order = { index: 0, balance: units(10n ** 18n), nonce: 0, fees };

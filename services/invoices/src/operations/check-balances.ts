@@ -37,7 +37,8 @@ type Watching = {
   lease: Lease;
   cursor: Cursor;
 };
-type Explained = { look: BalanceCheck } | { excess: Units; before: Units };
+/** Undefined: it is looked at again when there is a next block. */
+type Explained = { look: BalanceCheck } | { excess: Units; before: Units } | undefined;
 
 /**
  * Finds native money that contracts send: it leaves no log and no matching recipient in a block, only a balance.
@@ -68,6 +69,7 @@ export async function checkBalances(ports: BlockPorts, watched: WatchedChain, le
     invariant(balance !== undefined, 'the node returns a balance for each address');
     const known = movements.get(address.address) ?? [];
     const explained = await explain(watching, address, balance, known);
+    if (explained === undefined) continue;
     if ('look' in explained) looks.push(explained.look);
     else if (await recordExcess(watching, address, explained.before, known)) found += 1;
   }
@@ -113,7 +115,8 @@ async function explain(
   const excess = unexplained(balance, address.balanceBefore ?? nothing, known, cursor.height);
   if (excess === 0n) return look(address.balanceBefore ?? nothing);
   // Money from before the address was given out belongs to no invoice: an earlier installation may have used the
-  // keys.
+  // keys. What the newest block has now may be of the next one, see `recordExcess`.
+  if (address.balanceBefore === null && address.givenHeight === cursor.height) return undefined;
   const before = address.balanceBefore ?? (await balanceBefore(watching, address, known));
   if (before === undefined) {
     ports.logger.warn(
