@@ -5,6 +5,22 @@ import { newTx } from './scripted-chain.ts';
 
 const { fixture, anInvoice, mine, inside, blocks, reorg, pass } = await openFixture();
 
+/** A node that takes a block, and answers for the newest one with the balances of the next. @returns what ends it */
+function takesBlock(invoices: readonly { to: string }[], amount: bigint): () => void {
+  const { balances } = fixture.chain;
+  if (balances === undefined) throw new Error('Ethereum has balances');
+  const { balancesAt } = balances;
+  balances.balancesAt = async (addresses, height) => {
+    const held = await balancesAt(addresses, height);
+    if (height === fixture.chain.height())
+      for (const { to } of invoices) if (held.has(to)) held.set(to, amount as Units);
+    return held;
+  };
+  return () => {
+    balances.balancesAt = balancesAt;
+  };
+}
+
 describe('contract-sent ETH', () => {
   it('is found by the balance, in its block, with its transaction where the node traces', async () => {
     const invoice = await anInvoice();
@@ -132,25 +148,29 @@ describe('contract-sent ETH', () => {
     ['a payment that the next one names', { pay: true }],
     ['what a contract sends in the next one', { pay: false }],
   ])('is counted once when the balance of the newest block has %s', async (_, { pay }) => {
-    const { balances } = fixture.chain;
-    if (balances === undefined) throw new Error('Ethereum has balances');
-    const { balancesAt } = balances;
     const invoices = [await anInvoice()];
-    balances.balancesAt = async (addresses, height) => {
-      const held = await balancesAt(addresses, height);
-      if (height === fixture.chain.height())
-        for (const { to } of invoices) if (held.has(to)) held.set(to, DUE as Units);
-      return held;
-    };
+    const hasTaken = takesBlock(invoices, DUE);
     await blocks(1);
     // As the first one waits for a block, this one is looked at in the block that was the newest when it was made.
     invoices.push(await anInvoice());
     await fixture.scan();
-    balances.balancesAt = balancesAt;
+    hasTaken();
     const payments = invoices.map(({ to }) => ({ to, amount: DUE }));
     await mine(pay ? { pay: payments } : { inside: payments }, ...empty(3));
     for (const invoice of invoices)
       expect(await invoice.deposits()).toMatchObject([{ amount: DUE.toString(), state: 'settled' }]);
+  });
+
+  it('is not what a sweep seems to have left when the balance of the newest block is that after the sweep', async () => {
+    const invoice = await anInvoice();
+    await mine({ pay: [{ to: invoice.to, amount: DUE }] }, ...empty(3));
+    const hasTaken = takesBlock([invoice], 0n);
+    await pass(2 * MINUTE);
+    hasTaken();
+    await mine({ spend: [{ from: invoice.to, amount: DUE }] });
+    await pass(10 * MINUTE);
+    await blocks(3);
+    expect(await invoice.deposits()).toHaveLength(1);
   });
 
   it('is found late where the node has pruned old states', async () => {

@@ -37,7 +37,10 @@ type Watching = {
   lease: Lease;
   cursor: Cursor;
 };
-/** Undefined: it is looked at again when there is a next block. */
+/**
+ * Undefined: only the newest block has that balance. Some nodes, while they take a block, answer for the one before it with
+ * the balance of the next. It is looked at again when there is a next one.
+ */
 type Explained = { look: BalanceCheck } | { excess: Units; before: Units } | undefined;
 
 /**
@@ -115,7 +118,7 @@ async function explain(
   const excess = unexplained(balance, address.balanceBefore ?? nothing, known, cursor.height);
   if (excess === 0n) return look(address.balanceBefore ?? nothing);
   // Money from before the address was given out belongs to no invoice: an earlier installation may have used the
-  // keys. What the newest block has now may be of the next one, see `recordExcess`.
+  // keys.
   if (address.balanceBefore === null && address.givenHeight === cursor.height) return undefined;
   const before = address.balanceBefore ?? (await balanceBefore(watching, address, known));
   if (before === undefined) {
@@ -130,6 +133,9 @@ async function explain(
   const rest = unexplained(balance, before, known, cursor.height);
   if (rest > 0n) return { excess: rest, before };
   if (rest < 0n) {
+    const height = cursor.height - 1;
+    const earlier = await balanceAt(watching, address.address, height);
+    if (earlier !== undefined && unexplained(earlier, before, known, height) >= 0n) return undefined;
     ports.logger.error(
       { chain, address: address.address, missing: (-rest).toString() },
       'an address holds less than its known payments: money left it in an unknown transfer',
@@ -180,8 +186,7 @@ async function recordExcess(
   const { chain } = watched;
   const arrival = await firstArrival(watching, address, before, known);
   if (arrival === undefined) return false;
-  // While a node takes a block, some answer for the block before it with the new balance. What the newest block seems to have
-  // brought may be a payment of the next one, which names it: it is looked at again when there is a next one.
+  // It may be a payment of the next block, which names it.
   if (arrival.height === cursor.height) return false;
   const block = await blockAt(watching, arrival.height);
   if (block === undefined) return false;
