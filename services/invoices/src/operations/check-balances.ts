@@ -131,17 +131,34 @@ async function explain(
     return look(nextAt === null ? null : excess);
   }
   const rest = unexplained(balance, before, known, cursor.height);
+  if (rest !== 0n && (await isOfNewestBlock(watching, address.address, before, known, rest)))
+    return undefined;
   if (rest > 0n) return { excess: rest, before };
   if (rest < 0n) {
-    const height = cursor.height - 1;
-    const earlier = await balanceAt(watching, address.address, height);
-    if (earlier !== undefined && unexplained(earlier, before, known, height) >= 0n) return undefined;
     ports.logger.error(
       { chain, address: address.address, missing: (-rest).toString() },
       'an address holds less than its known payments: money left it in an unknown transfer',
     );
   }
   return look((before + rest) as Units);
+}
+
+/**
+ * Whether what is unexplained is so in the newest block alone. Not known where the node has pruned the state before it: then
+ * it counts.
+ */
+async function isOfNewestBlock(
+  watching: Watching,
+  address: string,
+  before: Units,
+  known: readonly Movement[],
+  rest: Units,
+): Promise<boolean> {
+  const height = watching.cursor.height - 1;
+  const balance = await balanceAt(watching, address, height);
+  if (balance === undefined) return false;
+  const earlier = unexplained(balance, before, known, height);
+  return rest > 0n ? earlier <= 0n : earlier >= 0n;
 }
 
 /** The balance when the address was given out. Undefined when the node has pruned that state. */
@@ -186,8 +203,6 @@ async function recordExcess(
   const { chain } = watched;
   const arrival = await firstArrival(watching, address, before, known);
   if (arrival === undefined) return false;
-  // It may be a payment of the next block, which names it.
-  if (arrival.height === cursor.height) return false;
   const block = await blockAt(watching, arrival.height);
   if (block === undefined) return false;
   const txHash = await watching.node.internalSource(address.address, block.hash);
