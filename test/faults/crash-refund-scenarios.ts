@@ -18,10 +18,10 @@ import {
 
 /* Batches of payouts, cancelled payouts and refunds. */
 
-/** As if the time had passed after which payouts gives up what its process had begun and not ended. */
+/** As if the time had passed after which payouts gives up what its process had begun and not ended: 30 s for requests of a batch. */
 export async function voidSoon({ quittance: { db } }: CrashFixture): Promise<undefined> {
   await db.rows(
-    `update payouts.payouts set created_at = created_at - interval '11 seconds'
+    `update payouts.payouts set created_at = created_at - interval '31 seconds'
      where status = 'requested' and (batch_id is not null or refund_id is not null)`,
   );
   await db.rows(
