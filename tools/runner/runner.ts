@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { SerializableError, Test, TestResult } from '@jest/test-result';
 import { Worker } from 'jest-worker';
-import pMap from 'p-map';
 import type { SuiteToRun } from './suite.ts';
 
 /**
@@ -19,7 +18,11 @@ export default class Runner {
     this.#config = config;
   }
 
-  /** Jest calls it once with the suites of all projects that name this runner, in the order of its sequencer. */
+  /**
+   * Jest calls it once with the suites of all projects that name this runner, the slowest first. One worker more than there are
+   * cores takes them in this order, the others from the other end: slow suites compute and quick ones wait, and beside each
+   * other they leave less of the cores over than slow ones first and quick ones later do.
+   */
   async runTests(
     tests: readonly Test[],
     watcher: { isInterrupted(): boolean },
@@ -51,8 +54,13 @@ export default class Runner {
         await onFailure(test, error as SerializableError);
       }
     };
+    const left = [...tests];
+    const runInTurn = async (_: unknown, worker: number): Promise<void> => {
+      const next = () => (worker <= availableParallelism() ? left.shift() : left.pop());
+      for (let test = next(); test !== undefined; test = next()) await runOne(test);
+    };
     try {
-      await pMap(tests, runOne, { concurrency });
+      await Promise.all(Array.from({ length: concurrency }, runInTurn));
     } finally {
       await workers.end();
     }
