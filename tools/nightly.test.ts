@@ -1,17 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import {
-  countsOf,
-  dueParts,
-  isGreen,
-  type Part,
-  partsOf,
-  type RecordLine,
-  readLines,
-  stateOf,
-  table,
-  together,
-} from './nightly.ts';
+import { countsOf, dueParts, isGreen, readLines, stateOf, table, together } from './nightly.ts';
+import { type Part, partsOf, type RecordLine } from './nightly-parts.ts';
 
 const part = (name: string, file = 'tools/test.ts'): Part => ({ name, file, args: ['usual'] });
 const parts = ['a', 'b', 'c', 'd'].map((name) => part(name));
@@ -44,6 +34,13 @@ describe('the nightly run', () => {
     expect(old.map(({ args }) => args[0])).toEqual(['integration', 'e2e', 'chain-scenarios']);
     const again = dueParts(old, [begun(old[0]?.name ?? '')]);
     expect(again.map(({ env }) => env)).toEqual(old.map(({ env }) => env));
+  });
+
+  it('goes through the faults of the nodes of chains in four parts, which take half an hour each', () => {
+    const four = partsOf(['test/faults/chain-node.test.ts'], 'abc').filter(({ env }) => env?.FAULTS_PART);
+    expect(four.map(({ name, env }) => [name, env?.FAULTS_PART])).toEqual(
+      [1, 2, 3, 4].map((i) => [`faults chain-node ${i}/4`, `${i}/4`]),
+    );
   });
 
   it('repeats a part with the arguments that it had, so that a failure is seen again', () => {

@@ -20,9 +20,14 @@ export function drawSome<T>(all: readonly T[], random: () => number, share: numb
 /** The others come on other days; `npm run test:nightly` has all. */
 const SHARE_OF_A_DAY = 1 / 3;
 
-/** All faults of a suite at full size; else a third of them, which the seed draws. */
+/** Which part of its faults a suite of hours goes through at full size: `FAULTS_PART=2/4` is the second quarter. */
+const [PART = 1, PARTS = 1] = (process.env['FAULTS_PART'] ?? '').match(/\d+/g)?.map(Number) ?? []; // eslint-disable-line no-restricted-syntax -- of how many
+
+/** All faults of a suite at full size, or those of its part; else a third of them, which the seed draws. */
 export function faultsOfTheDay<T>(faults: readonly T[]): T[] {
-  const today = isFull ? [...faults] : drawSome(faults, seeded(FAULTS_SEED), SHARE_OF_A_DAY);
+  const today = isFull
+    ? faults.filter((_, i) => i % PARTS === PART - 1)
+    : drawSome(faults, seeded(FAULTS_SEED), SHARE_OF_A_DAY);
   reportDraw({ drawn: today.length, of: faults.length });
   return today;
 }
