@@ -31,10 +31,10 @@ type Project = (typeof projects)[number];
 
 /**
  * Most suites wait more than they compute, for blocks, brokers and pages: with one more than there are cores, half of the
- * cores' time was left over. All projects share them, so that none waits for the last suite of another; the runner and
- * `tools/slowest-first.ts` decide the order.
+ * cores' time was left over. All projects share them, so that none waits for the last suite of another;
+ * `tools/slowest-first.ts` decides the order.
  */
-const WORKERS = 2 * availableParallelism() + 1;
+const WORKERS = 2 * availableParallelism();
 /** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
 /** Each has a stack under load all the time, one of them of twenty processes, and measures how soon it recovers. */

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { SerializableError, Test, TestResult } from '@jest/test-result';
 import { Worker } from 'jest-worker';
+import pMap from 'p-map';
 import type { SuiteToRun } from './suite.ts';
 
 /**
@@ -18,11 +19,7 @@ export default class Runner {
     this.#config = config;
   }
 
-  /**
-   * Jest calls it once with the suites of all projects that name this runner, the slowest first. One worker more than there are
-   * cores takes them in this order, the others from the other end: slow suites compute and quick ones wait, and beside each
-   * other they leave less of the cores over than slow ones first and quick ones later do.
-   */
+  /** Jest calls it once with the suites of all projects that name this runner, in the order of its sequencer. */
   async runTests(
     tests: readonly Test[],
     watcher: { isInterrupted(): boolean },
@@ -54,13 +51,8 @@ export default class Runner {
         await onFailure(test, error as SerializableError);
       }
     };
-    const left = [...tests];
-    const runInTurn = async (_: unknown, worker: number): Promise<void> => {
-      const next = () => (worker <= availableParallelism() ? left.shift() : left.pop());
-      for (let test = next(); test !== undefined; test = next()) await runOne(test);
-    };
     try {
-      await Promise.all(Array.from({ length: concurrency }, runInTurn));
+      await pMap(tests, runOne, { concurrency });
     } finally {
       await workers.end();
     }
