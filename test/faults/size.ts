@@ -20,14 +20,18 @@ export function drawSome<T>(all: readonly T[], random: () => number, share: numb
 /** The others come on other days; `npm run test:nightly` has all. */
 const SHARE_OF_A_DAY = 1 / 3;
 
-/** Which part of its faults a suite of hours goes through at full size: `FAULTS_PART=2/4` is the second quarter. */
-const [PART = 1, PARTS = 1] = (process.env['FAULTS_PART'] ?? '').match(/\d+/g)?.map(Number) ?? []; // eslint-disable-line no-restricted-syntax -- of how many
+/** Part `2/4` is the second quarter of them: the parts together are all, and none is in two. */
+export function partOf<T>(all: readonly T[], part: string): T[] {
+  const [which = 1, of = 1] = part.split('/').map(Number); // eslint-disable-line no-restricted-syntax -- of how many
+  return all.filter((_, i) => i % of === which - 1);
+}
+
+/** Which part of its faults a suite of hours goes through at full size. */
+const FAULTS_PART = process.env['FAULTS_PART'] ?? '1/1';
 
 /** All faults of a suite at full size, or those of its part; else a third of them, which the seed draws. */
 export function faultsOfTheDay<T>(faults: readonly T[]): T[] {
-  const today = isFull
-    ? faults.filter((_, i) => i % PARTS === PART - 1)
-    : drawSome(faults, seeded(FAULTS_SEED), SHARE_OF_A_DAY);
+  const today = isFull ? partOf(faults, FAULTS_PART) : drawSome(faults, seeded(FAULTS_SEED), SHARE_OF_A_DAY);
   reportDraw({ drawn: today.length, of: faults.length });
   return today;
 }
