@@ -3,6 +3,7 @@ import { expect } from '@jest/globals';
 import { unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
+import type { Quittance } from '@quittance/testkit/quittance';
 import { askFor, newAddress, PAYOUT } from './asked-payouts.ts';
 import { type Findings, recovered } from './expect-harmless.ts';
 import type { PayoutsProcess, Replicated } from './replicas.ts';
@@ -12,9 +13,11 @@ import { untilArrived } from './until-arrived.ts';
 const ROUNDS = sized(1, 10);
 export const STOPPED_MS = sized(7_000, 60_000);
 /** A transaction that is open in the stopped process is ended by Postgres after 15 seconds, and then the lease is free. */
-const TAKEN_OVER_WITHIN_MS = 40_000;
+export const TAKEN_OVER_WITHIN_MS = 40_000;
 const ENDS_WITHIN_MS = 60_000;
 const PAYOUTS = sized(15, 30);
+/** All rounds: each is stopped, taken over, and paid to its end. */
+export const OVERTAKES_WITHIN_MS = ROUNDS * (STOPPED_MS + ENDS_WITHIN_MS) + 2 * ENDS_WITHIN_MS;
 /** What they cost at most, in all rounds. */
 export const FENCING_COSTS = BigInt(ROUNDS * PAYOUTS);
 /** Each answer of the node takes so long that a round is never over before it is noticed. */
@@ -22,8 +25,9 @@ const ANSWER_MS = 40;
 const SENT = 'eth_sendRawTransaction';
 const REFUSED = 'another replica has taken the lease of the chain worker';
 
-const leaseToken = async ({ quittance }: Replicated): Promise<bigint> => {
-  const { token } = await quittance.db.one<{ token: string }>(
+/** Grows with each holder of the lease of Ethereum's chain worker. */
+export const leaseToken = async ({ db }: Quittance): Promise<bigint> => {
+  const { token } = await db.one<{ token: string }>(
     `select token::text from payouts.leases where name like 'chain-worker:ethereum:%'`,
   );
   return BigInt(token);
@@ -59,7 +63,7 @@ export async function overtake(on: Replicated, shop: Merchant, found: Findings):
   let refusals = 0;
   for (const { node } of payouts) node.set({ kind: 'latency', ms: ANSWER_MS });
   for (let round = 0; round < ROUNDS; round++) {
-    const token = await leaseToken(on);
+    const token = await leaseToken(quittance);
     const sent = payouts.map(({ node }) => node.counted(SENT).asked);
     const ordering = order(shop);
     const old = await stopTheOneAtWork(on, sent);
@@ -67,7 +71,10 @@ export async function overtake(on: Replicated, shop: Merchant, found: Findings):
     // The gateway may be waiting for the very process that is stopped.
     const next = payouts.find((one) => one !== old) as PayoutsProcess;
     const lines = old.said(REFUSED);
-    await eventually(async () => expect(await leaseToken(on)).toBeGreaterThan(token), TAKEN_OVER_WITHIN_MS);
+    await eventually(
+      async () => expect(await leaseToken(quittance)).toBeGreaterThan(token),
+      TAKEN_OVER_WITHIN_MS,
+    );
     recovered(found, performance.now() - at);
     await eventually(
       () => expect(next.node.counted(SENT).asked).toBeGreaterThan(sent[payouts.indexOf(next)] ?? 0),

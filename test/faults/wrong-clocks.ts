@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from '@jest/globals';
+import { CAME_LATE } from '@quittance/shared/commands';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Merchant, merchant } from '@quittance/testkit/merchant';
 import { startReplica } from '@quittance/testkit/replica';
 import { shiftedClock } from '@quittance/testkit/shifted-clock';
 import { askFor, givenTo, newAddress, paidExactly } from './asked-payouts.ts';
 import type { Findings } from './expect-harmless.ts';
+import { leaseToken, TAKEN_OVER_WITHIN_MS } from './fencing.ts';
 import { type Replicated, SECOND_LOGS } from './replicas.ts';
 
 const OFF_MS = 10_000;
@@ -18,8 +20,8 @@ const AHEAD_LOGS = 'ahead-logs';
 
 /**
  * Machines whose clocks are 10 s off: a gateway ahead, whose requests services refuse because they were signed in the future;
- * and a process of payouts behind, next to one with the right time, for one hot wallet. Each says which clock is wrong, and
- * every payout is paid once.
+ * and a process of payouts behind, next to one with the right time, for one hot wallet: the signer signs nothing for it, and it
+ * gives its lease to the other. Each says which clock is wrong, and every payout is paid once.
  * @param shop asks by a gateway and a process of payouts with the right time
  */
 export async function payByWrongClocks(
@@ -35,12 +37,19 @@ export async function payByWrongClocks(
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as { level: string; msg: string; reason?: string });
   Object.assign(stack.settingsOf('payouts'), shiftedClock(-OFF_MS));
+  // The one with the wrong clock is at work first.
+  const leasedBefore = await leaseToken(quittance);
+  second.engine.pause();
   // To the process of payouts that has the right time.
   const to = { PAYOUTS_URL: `http://127.0.0.1:${replicas.payouts.port}` };
   const [{ engine, port }] = await Promise.all([
     startReplica(quittance, 'gateway', { ...to, ...shiftedClock(OFF_MS) }, AHEAD_LOGS),
     own.engine.restart(),
   ]);
+  await eventually(
+    async () => expect(await leaseToken(quittance)).toBeGreaterThan(leasedBefore),
+    TAKEN_OVER_WITHIN_MS,
+  ).finally(() => second.engine.resume());
   try {
     const ahead = merchant(`http://127.0.0.1:${port}`, shop.id, shop.token, EACH, quittance.clientLog);
     const keys = Array.from({ length: EACH }, () => [newAddress(), randomBytes(8).toString('hex')] as const);
@@ -73,6 +82,7 @@ export async function payByWrongClocks(
     await eventually(() => {
       expect(lines(AHEAD_LOGS, 'gateway')).toContainEqual(expect.objectContaining(wrong('ahead of')));
       expect(lines('logs', 'payouts')).toContainEqual(expect.objectContaining(wrong('behind')));
+      expect(lines('logs', 'payouts')).toContainEqual(expect.objectContaining({ because: CAME_LATE }));
       const reason = expect.stringContaining('its clock is ahead of this machine’s, set both by NTP');
       expect(second.said('the gateway signed this request in the future')).toBe(EACH);
       expect(lines(SECOND_LOGS, 'payouts')).toContainEqual(expect.objectContaining({ reason }));

@@ -9,6 +9,8 @@ export const ADDRESSES_PER_REQUEST = 32;
 
 /** Of one request for signatures. */
 export const ORDERS_PER_REQUEST = 200;
+/** Why the signer signs nothing for the first time, when a question reaches it later than the caller waits for an answer. */
+export const CAME_LATE = 'the question came late';
 /** Of one transaction: as many as Bitcoin pays at once. */
 const PAYOUTS_PER_TRANSACTION = 100;
 

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
 import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Asked } from '@quittance/shared/bus';
 import type { FeeEstimate } from '@quittance/shared/quotes';
 import { depositAddress, HOT } from '@quittance/testkit/scripted-evm-sender';
 import { publishFees } from '../src/operations/publish-fees.ts';
+import type { Signatures } from '../src/transaction-signer.ts';
 import { CONFIRMATIONS, ETHER, engineSuite } from './engine-fixture.ts';
 import { MAX_FEE } from './scripted-chain.ts';
 import { TestBoard } from './service-client.ts';
@@ -135,6 +137,22 @@ describe('a sweep', () => {
     expect(await sweeps()).toHaveLength(2);
     expect(fixture.lines.filter(({ msg }) => msg === 'the signer refuses a transaction')).toEqual([]);
     await fixture.expectPaid({ id });
+  });
+
+  it('for which a process asks the signer late is left to another process, which signs it at once', async () => {
+    await fixture.deposit(1, 'ETH', 3n * ETHER);
+    const { id } = await fixture.reserve({ amount: 2n * ETHER });
+    const refused = { because: 'the question came late', payouts: [], foreign: [], again_after_ms: 1_000 };
+    const sign = async (): Promise<Asked<Signatures>> => ({ known: true, reply: { signed: [], refused } });
+    expect(await fixture.run(fixture.replica({ signer: { sign } }))).toBe(0);
+    expect(await fixture.transactions()).toEqual([]);
+    expect(await fixture.run()).toBeGreaterThan(0);
+    await fixture.expectPaid({ id });
+    fixture.expectLogged({
+      level: 'error',
+      msg: 'the signer refuses a transaction',
+      because: refused.because,
+    });
   });
 
   it('of less than it costs is not made', async () => {

@@ -21,7 +21,7 @@ import { unknownSpends, watchHotAddress } from './bitcoin/chain-utxos.ts';
 import { followGroups } from './bitcoin/follow-groups.ts';
 import { payBatch } from './bitcoin/pay-batch.ts';
 import { cancelRequested } from './cancel-requested.ts';
-import { finishPlan } from './sign-planned.ts';
+import { CameLate, finishPlan } from './sign-planned.ts';
 import { reportSigningPaused, walletMismatch } from './signing-pause.ts';
 import { watchEnded } from './watch-ended.ts';
 
@@ -138,9 +138,13 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
     }
     // Halted between the plan and the signature. The next round skips the asset.
     if (error instanceof AssetHalted) return 0;
+    if (error instanceof CameLate) {
+      isFit = false;
+      return 0;
+    }
     throw error;
   } finally {
-    // The node of another replica may answer and be on the right network.
+    // The node of another replica may answer and be on the right network, and its clock may be right.
     if (!isFit) await releaseLease(db, lease);
   }
 }

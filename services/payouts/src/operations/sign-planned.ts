@@ -1,3 +1,4 @@
+import { CAME_LATE } from '@quittance/shared/commands';
 import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { PayoutId } from '@quittance/shared/ids';
@@ -19,13 +20,21 @@ import { sendTransaction } from './transactions.ts';
 /** Sweeps and merges that the signer has refused are left out of plans for this time. */
 const AGAIN_AFTER_MS = 10 * 60_000;
 
+/** Nothing is signed for this process: its clock is behind the signer's, or the signer was stopped for some time. */
+export class CameLate extends Error {
+  override name = 'CameLate';
+  constructor() {
+    super('the signer signs nothing for this process: its questions come late');
+  }
+}
+
 /** Thrown to roll back the database transaction: the plan is out of date, or another one is not carried out yet. */
 class NotNow extends Error {}
 
 /**
  * Stores what shall be signed, asks the signer for it, stores the bytes. Without the plan, a crash between signature and
  * storing could lead to a second signature for the same payout from other inputs. Throws AssetHalted while an asset of it is
- * halted.
+ * halted, and CameLate when the signer signs nothing for this process; the plan has ended then.
  * @param stillRight whether what else was read for the plan has not changed, asked in the database transaction that stores it
  * @returns the signed transactions, to be sent; fewer when the signer has refused one, none when it does not answer
  */
@@ -134,6 +143,7 @@ async function carryOut(
     return payoutSpans('payout signed', payouts, { kind: 'client', start, end: clock.now(), chain });
   });
   if (refused !== null && refusedOne !== undefined) reportRefusal(ports, refusedOne, refused);
+  if (refused?.because === CAME_LATE) throw new CameLate();
   return stored;
 }
 
@@ -169,6 +179,8 @@ async function postpone(
 ): Promise<void> {
   // The next attempt of what is signed already is tried in every round.
   if (after !== null) return;
+  // Another process may be asked to sweep the same at once.
+  if (because === CAME_LATE && payments.length === 0) return;
   const now = clock.now().getTime();
   const later = new Date(now + Math.max(againAfterMs, AGAIN_AFTER_MS));
   const utxos = order.is === 'spend' ? order.utxos : [];

@@ -1,3 +1,5 @@
+import { CAME_LATE } from '@quittance/shared/commands';
+
 /** Why an order is not signed. */
 export type SigningRefusal = {
   because: string;
@@ -21,7 +23,7 @@ const SHORT_MS = 1_000;
 /** Every reason for which an order is refused. */
 export const reasons = {
   unknown: { because: 'not signed before', againAfterMs: SOON_MS },
-  late: { because: 'the question came late', againAfterMs: SHORT_MS },
+  late: { because: CAME_LATE, againAfterMs: SHORT_MS },
   malformed: { because: 'the order is none of this chain', againAfterMs: LONG_MS },
   foreign: { because: 'it is for keys of another wallet', againAfterMs: LONG_MS },
   fee: { because: 'its fee is higher than the chain ever asks for', againAfterMs: LONG_MS },
