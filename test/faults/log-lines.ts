@@ -22,6 +22,8 @@ export type LogLines = {
   said(service: Service, what: RegExp, over?: RegExp): Promise<void>;
   /** The last that a service has said of this kind, since the beginning. */
   last(service: Service, what: RegExp): string | undefined;
+  /** All that the services have said of one request, since the beginning. */
+  about(requestId: string): string[];
   /** How often a service has said something like this, since the beginning. */
   count(service: Service, what: RegExp): number;
   /**
@@ -68,6 +70,8 @@ export function logLines({ stack }: Pick<Quittance, 'stack'>): LogLines {
         throw new Error(`${service} did not say ${what}, but:\n${worth.slice(-20).join('\n')}`);
       }, WRITTEN_WITHIN_MS),
     last,
+    about: (requestId) =>
+      services.flatMap((service) => allOf(service).filter((line) => line.includes(requestId))),
     count: (service, what) => allOf(service).filter((line) => what.test(line)).length,
     unusable: (strikes = 0) =>
       services.flatMap((service) => unusableIn(service, linesOf(service), TIMES_MAX + strikes)),

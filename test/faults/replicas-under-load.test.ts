@@ -132,7 +132,7 @@ const step = (
     for (const status of [NOT_KNOWN, NO_ANSWER]) isUnknown ||= met.payouts.has(status);
     const told = [ACCEPTED, NOT_NOW, ...payouts, ...(isUnknown ? [STILL_RUNNING] : [])];
     found.violations.push(
-      ...unseemly(looks, [200, ...reads]),
+      ...unseemly(looks, [200, ...reads], on.logs),
       ...unseemly({ statuses: met.payouts }, told).map((what) => `payouts: ${what}`),
     );
   });

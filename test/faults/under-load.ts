@@ -124,7 +124,7 @@ export async function goThrough<T>(
   for (const [i, row] of found.entries()) {
     const tookMs = took.get(i) ?? allMs;
     recovered(row, tookMs);
-    row.violations.push(...logs.unusable(strikes?.()), ...unseemly(looks, told), ...endedServices());
+    row.violations.push(...logs.unusable(strikes?.()), ...unseemly(looks, told, logs), ...endedServices());
     if (tookMs > patient(healsWithinMs)) row.violations.push(`all was well after ${tookMs} ms`);
   }
   return looks;

@@ -1,5 +1,9 @@
+import { patient } from '@quittance/testkit/patience';
 import type { Browser, Page } from 'playwright-core';
 import { contextOptions, type Look } from './windows.ts';
+
+/** Until a page has loaded, or an element that is waited for is there. */
+const COMES_WITHIN_MS = 30_000;
 
 /** A page in a browser profile of its own, with what the browser says of it. */
 export type Visit = {
@@ -18,6 +22,7 @@ export type Visit = {
 /** @param origin of the pages; what they load from another is a problem */
 export async function visit(browser: Browser, origin: string, look: Look): Promise<Visit> {
   const context = await browser.newContext(contextOptions(look));
+  context.setDefaultTimeout(patient(COMES_WITHIN_MS));
   const page = await context.newPage();
   const requests: string[] = [];
   const problems: string[] = [];
