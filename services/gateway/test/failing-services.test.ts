@@ -110,8 +110,33 @@ describe('a service that', () => {
     expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect(asked.get).toBe(3);
+    // Its connection is kept, unlike that of a second try.
+    expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect(await ask('POST', '/api/payouts', [], '{}', before.port)).toMatchObject(serverError);
     expect(asked.post).toBe(1);
+  });
+
+  test('has ended and left its connections open, as behind a balancer: what only reads is asked again over a new one', async () => {
+    const KEPT = 4;
+    let connections = 0;
+    const waiting: Socket[] = [];
+    const { asked, settings } = await rawServer((first, socket) => {
+      if (!first) return undefined;
+      if (++connections < KEPT) {
+        waiting.push(socket);
+        return '';
+      }
+      // All at once, so that each has a connection of its own, and those are kept.
+      const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
+      for (const one of waiting.splice(0)) one.write(answer);
+      return answer;
+    });
+    const before = await startedBeside(settings);
+    const read = () => ask('GET', '/api/payouts', [], '', before.port);
+    const statuses = (await Promise.all(Array.from({ length: KEPT }, read))).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 200]);
+    expect((await read()).status).toBe(200);
+    expect(asked.get).toBe(KEPT + 2);
   });
 
   test.each(['application/json', 'text/csv'])(

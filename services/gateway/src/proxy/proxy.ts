@@ -70,6 +70,8 @@ export function createProxy(
       // Taken apart once: a text would be parsed again for each request.
       target: { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, pathname },
       agent: renewingAgent(protocol, { ...agentOptions, maxSockets }),
+      // The connections that are kept may all lead to the replica that has just ended.
+      agentOfNewTries: renewingAgent(protocol, { ...agentOptions, maxSockets, keepAlive: false }),
     };
   }
   const services = {
@@ -92,8 +94,8 @@ export function createProxy(
       invariant(context !== undefined, 'a request that is passed on has a proxy context');
       const destination = (context.endless ? ofStreams : services)[context.upstream];
       invariant(destination !== undefined, `the settings name the ${context.upstream}`);
-      const { target, agent } = destination;
-      options.agent = agent;
+      const { target, agent, agentOfNewTries } = destination;
+      options.agent = context.tries > 1 ? agentOfNewTries : agent;
       if (context.body !== undefined) options.buffer = Readable.from(context.body);
       return target;
     },
@@ -118,10 +120,7 @@ export function createProxy(
         context.tries += 1;
         // The library listens to the answer again each time; Node warns of more than ten.
         res.setMaxListeners(READ_TRIES_MAX * EventEmitter.defaultMaxListeners);
-        // What ends a process ends all of its connections: by then those that are kept are known to be closed too.
-        setImmediate(() => {
-          if (!isOver(res)) void proxy(req, res);
-        });
+        void proxy(req, res);
       },
     },
     // The library's other plugins build a log line for each answer, and tell clients what went wrong inside.
@@ -150,7 +149,10 @@ export function createProxy(
     reaches: (upstream) => services[upstream] !== undefined,
     streams,
     close() {
-      for (const one of [services, ofStreams].flatMap((some) => Object.values(some))) one?.agent.destroy();
+      for (const one of [services, ofStreams].flatMap((some) => Object.values(some))) {
+        one?.agent.destroy();
+        one?.agentOfNewTries.destroy();
+      }
     },
   };
 }
@@ -167,8 +169,8 @@ function noteSending(outgoing: ClientRequest, context: ProxyContext | undefined)
 const READ_TRIES_MAX = 3;
 
 /**
- * A replica may end while it is asked, in order or killed, and others serve. What only reads is asked again;
- * anything else may have been done, and nobody here can know.
+ * A replica may end while it is asked, in order or killed, and others serve. What only reads is asked again, over a
+ * new connection; anything else may have been done, and nobody here can know.
  */
 function mayTryAgain(error: Error, res: Response, { tries, answered }: ProxyContext): boolean {
   return (
