@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { CAME_LATE } from '@quittance/shared/commands';
 import { BITCOIN, bitcoinSuite, CONFIRMATIONS } from './bitcoin-fixture.ts';
 
 /** Replacements of transactions that no block of a real Bitcoin node includes. */
@@ -32,6 +33,20 @@ describe('a fee that is too low', () => {
     expect(await fixture.published(payout.id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
     const change = (await fixture.utxos()).filter(({ branch }) => branch === 'change');
     expect(change.map(({ reversed_at }) => reversed_at === null).sort()).toEqual([false, true]);
+  });
+
+  it('is raised at once by another process than the one that asks the signer late', async () => {
+    await fixture.deposit(BITCOIN);
+    await fixture.reserve(BITCOIN / 4n);
+    await fixture.run();
+    await fixture.freeLease();
+    fixture.clock.advance(21 * 60_000);
+    const refused = { because: CAME_LATE, payouts: [], foreign: [], again_after_ms: 1_000 };
+    const sign = async () => ({ known: true as const, reply: { signed: [], refused } });
+    await fixture.run(fixture.replica({ signer: { sign } }));
+    expect(await fixture.transactions()).toHaveLength(1);
+    await fixture.run();
+    expect((await fixture.transactions()).map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
   it('is raised, and a miner includes the former transaction all the same', async () => {

@@ -1,12 +1,14 @@
 import { WrongNetwork } from '@quittance/chains/chain';
 import { remedyOf } from '@quittance/chains/network-check';
 import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
+import { CAME_LATE } from '@quittance/shared/commands';
 import { type Lease, LeaseLost, releaseLease, takeLease, withLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { ChainPorts, PayoutChain, Ports } from '../ports.ts';
 import { haltedAssets } from '../store/halts.ts';
 import { hasPlan } from '../store/signing-plans.ts';
 import { AssetHalted } from '../store/transactions.ts';
+import type { TransactionSigner } from '../transaction-signer.ts';
 import type { AccountChainDriver, AccountChainPorts } from './account-chain/driver.ts';
 import { bumpStuck } from './account-chain/evm-bump.ts';
 import { evmDriver } from './account-chain/evm-driver.ts';
@@ -21,7 +23,7 @@ import { unknownSpends, watchHotAddress } from './bitcoin/chain-utxos.ts';
 import { followGroups } from './bitcoin/follow-groups.ts';
 import { payBatch } from './bitcoin/pay-batch.ts';
 import { cancelRequested } from './cancel-requested.ts';
-import { CameLate, finishPlan } from './sign-planned.ts';
+import { finishPlan } from './sign-planned.ts';
 import { reportSigningPaused, walletMismatch } from './signing-pause.ts';
 import { watchEnded } from './watch-ended.ts';
 
@@ -107,7 +109,8 @@ export const chainLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'sende
  */
 export async function runChainWorker<K extends ChainKind>(all: Ports, on: PayoutChain<K>): Promise<number> {
   const { db, clock, settings, logger, throttledLog } = all;
-  const ports: ChainPorts<K> = { ...all, ...on };
+  const signer = notingLate(all.signer);
+  const ports: ChainPorts<K> = { ...all, ...on, signer };
   const lease = await takeLease(db, chainLease(on), settings.replica, settings.leaseMs);
   if (lease === undefined) {
     if (on.signingPause.reason !== undefined) await isRightWalletAndNetwork(ports);
@@ -123,7 +126,7 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
       if (!isFit) return 0;
       const finished =
         ports.signingPause.reason === undefined
-          ? await finishPlan({ ...all, ...on, assets: ports.assets } as ChainPorts, lease)
+          ? await finishPlan({ ...all, ...on, signer, assets: ports.assets } as ChainPorts, lease)
           : 0;
       const moved = await chainWorkers[ports.kind].run(ports, lease);
       await watchEnded(ports);
@@ -138,15 +141,24 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
     }
     // Halted between the plan and the signature. The next round skips the asset.
     if (error instanceof AssetHalted) return 0;
-    if (error instanceof CameLate) {
-      isFit = false;
-      return 0;
-    }
     throw error;
   } finally {
     // The node of another replica may answer and be on the right network, and its clock may be right.
-    if (!isFit) await releaseLease(db, lease);
+    if (!isFit || signer.cameLate()) await releaseLease(db, lease);
   }
+}
+
+/** Notes whether the signer has signed nothing because a question came late: this machine's clock may be behind the signer's. */
+function notingLate(signer: TransactionSigner): TransactionSigner & { cameLate(): boolean } {
+  let cameLate = false;
+  return {
+    cameLate: () => cameLate,
+    async sign(request) {
+      const asked = await signer.sign(request);
+      cameLate ||= asked.known && asked.reply.refused?.because === CAME_LATE;
+      return asked;
+    },
+  };
 }
 
 /** The assets for which may be signed. Transactions of halted assets are still followed and sent again. */

@@ -20,21 +20,13 @@ import { sendTransaction } from './transactions.ts';
 /** Sweeps and merges that the signer has refused are left out of plans for this time. */
 const AGAIN_AFTER_MS = 10 * 60_000;
 
-/** Nothing is signed for this process: its clock is behind the signer's, or the signer was stopped for some time. */
-export class CameLate extends Error {
-  override name = 'CameLate';
-  constructor() {
-    super('the signer signs nothing for this process: its questions come late');
-  }
-}
-
 /** Thrown to roll back the database transaction: the plan is out of date, or another one is not carried out yet. */
 class NotNow extends Error {}
 
 /**
  * Stores what shall be signed, asks the signer for it, stores the bytes. Without the plan, a crash between signature and
  * storing could lead to a second signature for the same payout from other inputs. Throws AssetHalted while an asset of it is
- * halted, and CameLate when the signer signs nothing for this process; the plan has ended then.
+ * halted.
  * @param stillRight whether what else was read for the plan has not changed, asked in the database transaction that stores it
  * @returns the signed transactions, to be sent; fewer when the signer has refused one, none when it does not answer
  */
@@ -143,7 +135,6 @@ async function carryOut(
     return payoutSpans('payout signed', payouts, { kind: 'client', start, end: clock.now(), chain });
   });
   if (refused !== null && refusedOne !== undefined) reportRefusal(ports, refusedOne, refused);
-  if (refused?.because === CAME_LATE) throw new CameLate();
   return stored;
 }
 
