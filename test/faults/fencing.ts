@@ -17,7 +17,8 @@ export const TAKEN_OVER_WITHIN_MS = 40_000;
 const ENDS_WITHIN_MS = 60_000;
 const PAYOUTS = sized(15, 30);
 /** All rounds: each is stopped, taken over, and paid to its end. */
-export const OVERTAKES_WITHIN_MS = ROUNDS * (STOPPED_MS + ENDS_WITHIN_MS) + 2 * ENDS_WITHIN_MS;
+export const OVERTAKES_WITHIN_MS =
+  ROUNDS * (STOPPED_MS + 2 * TAKEN_OVER_WITHIN_MS + ENDS_WITHIN_MS) + 2 * ENDS_WITHIN_MS;
 /** What they cost at most, in all rounds. */
 export const FENCING_COSTS = BigInt(ROUNDS * PAYOUTS);
 /** Each answer of the node takes so long that a round is never over before it is noticed. */

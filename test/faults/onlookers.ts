@@ -34,7 +34,8 @@ export async function lookingOn(merchant: Merchant, during: () => Promise<unknow
       looks.tookMs.push(performance.now() - began);
       looks.statuses.set(status, (looks.statuses.get(status) ?? 0) + 1);
       const id = headers['x-request-id'];
-      if (status !== 200 && !looks.requestIds.has(status)) looks.requestIds.set(status, `${id}`);
+      if (status !== 200 && typeof id === 'string' && !looks.requestIds.has(status))
+        looks.requestIds.set(status, id);
       await sleep(PAUSE_MS);
     }
   });

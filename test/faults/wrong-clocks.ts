@@ -39,17 +39,20 @@ export async function payByWrongClocks(
   Object.assign(stack.settingsOf('payouts'), shiftedClock(-OFF_MS));
   // The one with the wrong clock is at work first.
   const leasedBefore = await leaseToken(quittance);
+  const hasLease = async () => expect(await leaseToken(quittance)).toBeGreaterThan(leasedBefore);
   second.engine.pause();
+  await own.engine
+    .restart()
+    .then(() => eventually(hasLease, TAKEN_OVER_WITHIN_MS))
+    .finally(() => second.engine.resume());
   // To the process of payouts that has the right time.
   const to = { PAYOUTS_URL: `http://127.0.0.1:${replicas.payouts.port}` };
-  const [{ engine, port }] = await Promise.all([
-    startReplica(quittance, 'gateway', { ...to, ...shiftedClock(OFF_MS) }, AHEAD_LOGS),
-    own.engine.restart(),
-  ]);
-  await eventually(
-    async () => expect(await leaseToken(quittance)).toBeGreaterThan(leasedBefore),
-    TAKEN_OVER_WITHIN_MS,
-  ).finally(() => second.engine.resume());
+  const { engine, port } = await startReplica(
+    quittance,
+    'gateway',
+    { ...to, ...shiftedClock(OFF_MS) },
+    AHEAD_LOGS,
+  );
   try {
     const ahead = merchant(`http://127.0.0.1:${port}`, shop.id, shop.token, EACH, quittance.clientLog);
     const keys = Array.from({ length: EACH }, () => [newAddress(), randomBytes(8).toString('hex')] as const);
