@@ -9,10 +9,10 @@ export const ADDRESSES_PER_REQUEST = 32;
 
 /** Of one request for signatures. */
 export const ORDERS_PER_REQUEST = 200;
-/** Why the signer signs nothing for the first time, when a question reaches it later than the caller waits for an answer. */
-export const CAME_LATE = 'the question came late';
 /** Of one transaction: as many as Bitcoin pays at once. */
 const PAYOUTS_PER_TRANSACTION = 100;
+/** Why the signer signs nothing new of a request that is older than it may be by then. */
+export const CAME_LATE = 'the question came late';
 
 /** How long a claim link is valid when its request does not say it, and at most. */
 export const CLAIM_DAYS_DEFAULT = 30;

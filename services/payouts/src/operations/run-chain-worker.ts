@@ -125,9 +125,7 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
       isFit = await isRightWalletAndNetwork(ports);
       if (!isFit) return 0;
       const finished =
-        ports.signingPause.reason === undefined
-          ? await finishPlan({ ...all, ...on, signer, assets: ports.assets } as ChainPorts, lease)
-          : 0;
+        ports.signingPause.reason === undefined ? await finishPlan(ports as ChainPorts, lease) : 0;
       const moved = await chainWorkers[ports.kind].run(ports, lease);
       await watchEnded(ports);
       return finished + moved;
