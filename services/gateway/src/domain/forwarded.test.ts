@@ -37,6 +37,13 @@ test('what is meant for the next neighbour, for the gateway, or is its to say st
   expect(headers).toEqual({ accept: '*/*' });
 });
 
+test('a service never sees the cookie of a session', () => {
+  const session = `__Host-quittance_session=${'x'.repeat(43)}`;
+  expect(forwardedHeaders({ accept: '*/*', cookie: session })).toStrictEqual({ accept: '*/*' });
+  expect(forwardedHeaders({ cookie: `b=c; ${session}` })).toStrictEqual({ cookie: 'b=c' });
+  expect(forwardedHeaders({ accept: '*/*' })).toStrictEqual({ accept: '*/*' });
+});
+
 test('an answer comes back without what the gateway says itself', () => {
   const names = ['content-type', 'etag', 'set-cookie', 'retry-after', 'idempotent-replayed', 'date'];
   const hops = ['connection', 'keep-alive', 'proxy-authenticate', 'trailer', 'transfer-encoding'];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isAllowed, networkText, readNetwork } from './client-address.ts';
 import { holds, type Scope } from './scopes.ts';
-import { limitsWithin, type TokenLimits, unlimited } from './token-limits.ts';
+import { excessOf, limitsWithin, type TokenLimits, unlimited } from './token-limits.ts';
 
 const until = (seconds: number) => new Date(seconds * 1_000);
 const limits = (given: Partial<TokenLimits>): TokenLimits => ({ ...unlimited, ...given });
@@ -54,6 +54,30 @@ describe('a new token', () => {
       { allowedIps: ['::/0'] },
       { kind: 'address', network: '::/0' },
     ],
+    [
+      'two scopes that the other has not, of which the first is named',
+      { scopes: ['invoices:write'] },
+      { scopes: ['refunds:read', 'payouts:write'] },
+      { kind: 'scope', scope: 'refunds:read' },
+    ],
+    [
+      'two networks outside, of which the first is named',
+      { allowedIps: ['10.0.0.0/8'] },
+      { allowedIps: ['192.168.0.0/16', '203.0.113.0/24'] },
+      { kind: 'address', network: '192.168.0.0/16' },
+    ],
+    [
+      'a network of the same size beside',
+      { allowedIps: ['10.0.0.0/8'] },
+      { allowedIps: ['11.0.0.0/8'] },
+      { kind: 'address', network: '11.0.0.0/8' },
+    ],
+    [
+      'what is no network',
+      { allowedIps: ['10.0.0.0/8'] },
+      { allowedIps: ['10.0.0.1/8'] },
+      { kind: 'address', network: '10.0.0.1/8' },
+    ],
     ['a later end', { expiresAt: until(9) }, { expiresAt: until(10) }, { kind: 'expiry', until: until(9) }],
   ])('may not have %s', (_what, own, wanted, refusal) => {
     expect(limitsWithin(limits(own), limits(wanted))).toEqual({ ok: false, refusal });
@@ -65,6 +89,17 @@ test('to write includes to read, and nothing else', () => {
   expect([holds(all, 'invoices:read'), holds(all, 'invoices:write')]).toEqual([true, true]);
   expect([holds(['invoices:read'], 'invoices:write'), holds(all, 'refunds:read')]).toEqual([false, false]);
   expect([holds(null, 'payouts:write'), holds([], 'payouts:read')]).toEqual([true, false]);
+});
+
+describe('a token that has all scopes, all addresses or no end', () => {
+  test.each<[Partial<TokenLimits>, object]>([
+    [{ scopes: ['tokens:write'] }, { kind: 'scope', scope: 'all' }],
+    [{ allowedIps: ['10.0.0.0/8'] }, { kind: 'address', network: 'every address' }],
+    [{ expiresAt: until(9) }, { kind: 'expiry', until: until(9) }],
+  ])('has more than one with %j', (own, excess) => {
+    expect(excessOf(limits(own), unlimited)).toEqual(excess);
+    expect(excessOf(unlimited, limits(own))).toBeUndefined();
+  });
 });
 
 describe('the list of addresses', () => {
@@ -109,6 +144,8 @@ describe('the list of addresses', () => {
     ['2001:db8:1::7', ['2001:db8::/32'], true],
     ['2001:db9::7', ['2001:db8::/32'], false],
     ['203.0.113.7', ['::/0'], false],
+    ['203.0.113.7', ['nobody', '203.0.113.7/32'], true],
+    ['203.0.113.7', ['nobody'], false],
   ])('%s with %j: %s', (address, allowed, expected) => {
     expect(isAllowed(address, allowed)).toBe(expected);
   });
