@@ -159,7 +159,7 @@ function accessOf(method: string, route: Route): string[] {
   const { auth, pattern, upstream, bodyBytesMax, methods: _, ...flags } = route;
   const people = roles.filter((role) => mayAsk(role, method, route)).map((role) => LETTERS[role]);
   const special = [
-    ...Object.keys(flags),
+    ...Object.entries(flags).flatMap(([name, isSo]) => (isSo === true ? [name] : [])),
     ...(bodyBytesMax === undefined ? [] : [`${bodyBytesMax} bytes`]),
     ...(needsStepUp(method, route) ? ['step-up'] : []),
     ...(isAudited(method, route) ? ['audited'] : []),

@@ -53,7 +53,9 @@ const ofAccounts: readonly string[] = [
 /** All that need a step-up. */
 export const stepUpOperations: readonly string[] = [
   ...ofAccounts,
-  ...Object.entries(personOperations).flatMap(([operation, needs]) => ('stepUp' in needs ? [operation] : [])),
+  ...Object.entries<PersonOperation>(personOperations).flatMap(([operation, { stepUp }]) =>
+    stepUp === true ? [operation] : [],
+  ),
 ];
 
 /** Of operators everything that does more than read. */
@@ -63,7 +65,7 @@ export const needsStepUp = (method: string, { auth, pattern }: Pick<Route, 'auth
 /** Whether the role allows an operation of people. One that is missing in the table is allowed to nobody. */
 export function roleAllows(role: Role, method: string, pattern: string): boolean {
   const operation = `${method === 'HEAD' ? 'GET' : method} ${pattern}`;
-  if (!Object.hasOwn(personOperations, operation)) return false;
-  const needs: PersonOperation = personOperations[operation as keyof typeof personOperations];
-  return needs.managers === undefined || managesPeople(role);
+  const needs = (personOperations as Readonly<Record<string, PersonOperation | undefined>>)[operation];
+  if (needs === undefined) return false;
+  return needs.managers !== true || managesPeople(role);
 }

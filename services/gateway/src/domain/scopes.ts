@@ -131,10 +131,8 @@ export const scopeOfOperation = {
 
 /** Undefined of an operation that is not in the table. */
 export function scopeNeeded(method: string, pattern: string): Scope | typeof ANY_TOKEN | undefined {
-  const operation = `${method === 'HEAD' ? 'GET' : method} ${pattern}`;
-  return Object.hasOwn(scopeOfOperation, operation)
-    ? scopeOfOperation[operation as keyof typeof scopeOfOperation]
-    : undefined;
+  const needed: Readonly<Record<string, Scope | typeof ANY_TOKEN | undefined>> = scopeOfOperation;
+  return needed[`${method === 'HEAD' ? 'GET' : method} ${pattern}`];
 }
 
 /** @param held null: all there are */

@@ -64,7 +64,8 @@ describe('a request with the cookie of a session', () => {
     ['HEAD', undefined, false],
     ['HEAD', 'cross-site', true],
   ])('%s of the site %p is foreign: %p, whatever its origin', (method, site, foreign) => {
-    for (const origin of [undefined, OWN, EVIL]) expect(isForeign({ method, origin, site }, OWN)).toBe(foreign);
+    for (const origin of [undefined, OWN, EVIL])
+      expect(isForeign({ method, origin, site }, OWN)).toBe(foreign);
   });
 
   test.each<[string | undefined, string | undefined, boolean]>([
