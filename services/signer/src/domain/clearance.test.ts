@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import { sum, type Units, units } from '@quittance/shared/money';
 import { assertProperty } from '@quittance/testkit/assert-property';
 import fc from 'fast-check';
 import {
+  type Cleared,
   clear,
   type Evidence,
   type HeldPayout,
@@ -11,7 +13,7 @@ import {
   unanswered,
   unreconciled,
 } from './clearance.ts';
-import { noSums } from './limits.ts';
+import { type AssetSigningLimits, noSums, type Sums } from './limits.ts';
 import { needsOperator, refusalFor, refusalOf } from './refusal.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
@@ -146,6 +148,30 @@ describe('limits of several payouts of one order', () => {
   });
 });
 
+describe('what was cleared before', () => {
+  const before = { ofAccount24h: 30n, ofHour: 40n, of24h: 50n } as Sums;
+  const others = (amount: bigint, account: string, asset: AssetSymbol = 'ETH') => ({
+    payment: payment({ payout: 'other', amount: units(amount), asset }),
+    account,
+  });
+
+  it.each<[keyof AssetSigningLimits, bigint, Cleared[]]>([
+    ['per_account_24h', 130n, []],
+    ['per_hour', 140n, []],
+    ['per_24h', 150n, []],
+    ['per_account_24h', 137n, [others(7n, 'acc_1'), others(90n, 'acc_2'), others(90n, 'acc_1', 'ETH_BASE')]],
+    ['per_hour', 156n, [others(7n, 'acc_1'), others(9n, 'acc_2'), others(90n, 'acc_1', 'ETH_BASE')]],
+    ['per_24h', 166n, [others(7n, 'acc_1'), others(9n, 'acc_2'), others(90n, 'acc_1', 'ETH_BASE')]],
+  ])('counts against %s, by its asset and account', (name, most, cleared) => {
+    const refusedWith = (limit: bigint) => {
+      const limits = { ETH: { [name]: units(limit) } };
+      const answer = clear([payment()], evidence({ limits }), () => before, cleared);
+      return answer.refused.get('1');
+    };
+    expect([refusedWith(most), refusedWith(most - 1n)]).toEqual([undefined, name]);
+  });
+});
+
 describe('a refusal', () => {
   it('names each payout and each reason once, and waits for the longest of them', () => {
     const refused = new Map([
@@ -167,5 +193,13 @@ describe('a refusal', () => {
   it('of who did not answer is short and for no payout', () => {
     expect(refusalOf('ledger')).toMatchObject({ payouts: [], againAfterMs: 1_000 });
     expect(needsOperator(refusalOf('ledger'))).toBe(false);
+    expect(refusalOf('rest').againAfterMs).toBe(0);
+    expect(refusalOf('halted').againAfterMs).toBe(5_000);
+  });
+
+  it('of an order with keys of another wallet names them, and an operator looks into it', () => {
+    const refusal = refusalOf('foreign', ['bc1q1']);
+    expect(refusal).toMatchObject({ payouts: [], foreign: ['bc1q1'], againAfterMs: 60_000 });
+    expect(refusalOf('unknown').foreign).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
-import { exceededLimit, noSums, type SigningLimits, type Sums } from './limits.ts';
+import { exceededLimit, type SigningLimits, type Sums } from './limits.ts';
 import type { ReasonName } from './refusal.ts';
 
 /** What an order pays for one payout. `to`: canonical. */
@@ -81,26 +81,22 @@ export function clear(
   const refused = new Map<string, ReasonName>();
   for (const payment of payments) {
     const hold = evidence.holds?.get(payment.payout);
-    const problem = problemOf(payment, hold, evidence);
-    if (problem !== undefined || hold === undefined) {
-      refused.set(payment.payout, problem ?? 'noHold');
+    if (hold === undefined) {
+      refused.set(payment.payout, 'noHold');
       continue;
     }
+    const { asset, amount } = payment;
     const { account } = hold;
-    const sums = withThose(sumsOf(payment.asset, account), [...before, ...cleared], payment.asset, account);
-    const limit = exceededLimit(evidence.limits[payment.asset] ?? {}, payment.amount, sums);
-    if (limit === undefined) cleared.push({ payment, account });
-    else refused.set(payment.payout, limit);
+    const sums = () => withThose(sumsOf(asset, account), [...before, ...cleared], asset, account);
+    const problem =
+      problemOf(payment, hold, evidence) ?? exceededLimit(evidence.limits[asset] ?? {}, amount, sums());
+    if (problem === undefined) cleared.push({ payment, account });
+    else refused.set(payment.payout, problem);
   }
   return { cleared, refused };
 }
 
-function problemOf(
-  payment: OrderedPayment,
-  hold: HeldPayout | undefined,
-  evidence: Evidence,
-): ReasonName | undefined {
-  if (hold === undefined) return 'noHold';
+function problemOf(payment: OrderedPayment, hold: HeldPayout, evidence: Evidence): ReasonName | undefined {
   if (!hold.isPlaced) return 'holdEnded';
   return (
     mismatch(payment, hold) ?? unreconciled(hold, evidence.reconciliations?.get(payment.asset), evidence)
@@ -109,7 +105,7 @@ function problemOf(
 
 /** The sums with what was cleared since they were read. */
 function withThose(sums: Sums, cleared: readonly Cleared[], asset: AssetSymbol, account: string): Sums {
-  let { ofAccount24h, ofHour, of24h }: { [S in keyof Sums]: bigint } = { ...noSums, ...sums };
+  let { ofAccount24h, ofHour, of24h }: { [S in keyof Sums]: bigint } = sums;
   for (const { payment, account: other } of cleared) {
     if (payment.asset !== asset) continue;
     ofHour += payment.amount;

@@ -26,6 +26,17 @@ it.each([
   expect(exceededLimit(of, units(most + 1n), sums(before))).toBe(name);
 });
 
+it('of several limits that are exceeded the narrowest is named', () => {
+  const all = limits({ per_24h: 1n, per_hour: 1n, per_account_24h: 1n, per_payout: 1n });
+  expect(exceededLimit(all, units(2n), noSums)).toBe('per_payout');
+  expect(exceededLimit({ ...all, per_payout: undefined }, units(2n), noSums)).toBe('per_account_24h');
+  expect(exceededLimit(limits({ per_24h: 1n, per_hour: 1n }), units(2n), noSums)).toBe('per_hour');
+});
+
+it('before anything was cleared, all sums are zero', () => {
+  expect(Object.values(noSums)).toEqual([0n, 0n, 0n]);
+});
+
 it('without a limit nothing is exceeded, and a limit of zero is exceeded by everything', () => {
   const much = units(10n ** 77n);
   expect(exceededLimit({}, much, sums({ of24h: much, ofHour: much, ofAccount24h: much }))).toBeUndefined();
