@@ -31,6 +31,8 @@ test.each([
   ['a payment is dropped, and may come back', pending, { isAwaited: true }],
   ['a part of it is paid, and it expires', ending, paid],
   ['a payment of it was reversed, and it expires', ending, {}],
+  ['a payment of it was reversed, and it never expires', unending, {}],
+  ['all of it is paid, and its credit is on the way', { ...unending, status: 'confirmed' } as const, paid],
   ['a payment beside the final one is not final', unending, { ...paid, timelyPending: one }],
   ['a payment beside the final one is in the mempool', unending, { ...paid, timelyWaiting: one }],
   ['a payment beside the final one is late', unending, { ...paid, lateFinal: one }],
