@@ -24,6 +24,7 @@ describe('an unresolved payment', () => {
     ],
     ['in another asset', open, { ...payment, asset: 'USDC_ERC20', firstSeenAt: after }, 'wrong_asset'],
     ['below the smallest amount', open, { ...payment, amount: units(9n) }, 'too_small'],
+    ['of the smallest amount', open, { ...payment, amount: units(10n) }, 'underpaid'],
   ] as const)('%s has a reason', (_, of, one, reason) => {
     expect(unresolvedReason(of, one)).toBe(reason);
   });
