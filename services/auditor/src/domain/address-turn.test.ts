@@ -24,6 +24,12 @@ test('every address is looked at in each round, once', () => {
   );
 });
 
+test('a turn with fewer addresses than there can be ends the round', () => {
+  const addresses = Array.from({ length: ADDRESSES_AT_ONCE }, (_, n) => `a${n}`);
+  expect(nextTurn(addresses)).toBe(addresses.at(-1));
+  expect([nextTurn(addresses.slice(1)), nextTurn([])]).toEqual(['', '']);
+});
+
 test.each<[string, Date | undefined, boolean]>([
   ['never', undefined, true],
   ['in an hour', at(49), false],

@@ -6,8 +6,7 @@ export const LOOK_AGAIN_AFTER_MS = 3_600_000;
 
 /** Where the next turn begins, after these addresses were looked at. Fewer than there can be: the round has ended. */
 export function nextTurn(looked: readonly string[]): string {
-  const last = looked.at(-1);
-  return last === undefined || looked.length < ADDRESSES_AT_ONCE ? '' : last;
+  return looked.length < ADDRESSES_AT_ONCE ? '' : (looked.at(-1) ?? '');
 }
 
 /** Whether a whole look at the addresses of a chain is due, where a node can only read all of them at once. */

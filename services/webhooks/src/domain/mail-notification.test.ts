@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AccountId } from '@quittance/shared/ids';
 import { eventTypes } from './event-types.ts';
-import { hasBeenFailing, notificationOf, oneLine } from './mail-notification.ts';
+import { hasBeenFailing, mailKinds, notificationOf, oneLine, topicOf } from './mail-notification.ts';
 
 const event = (kind: string, data: Record<string, unknown>) => ({
   ...{ id: 'evt_1', kind, createdAt: new Date(0), accountId: 'acc_1' as AccountId, data },
@@ -41,6 +41,69 @@ test('of an event nothing is kept but what the mail says', () => {
   });
 });
 
+/** Of an invoice of 0.5 ETH for EUR 10. */
+const invoice = {
+  ...{ id: 'inv_1', amount: '0.5', paid_amount: '0.2', amount_fiat: '10.00', currency: 'EUR' },
+  ...{ description: 'Two cups', asset: { symbol: 'ETH' } },
+};
+const ofInvoice = { id: 'inv_1', price: '10.00', currency: 'EUR', description: 'Two cups' };
+
+test.each<[string, Record<string, unknown>, string, Record<string, unknown>]>([
+  [
+    'invoice.late_payment',
+    invoice,
+    'paid_late',
+    { type: 'invoice_paid_late', asset: 'ETH', due: '0.5', ...ofInvoice },
+  ],
+  [
+    'invoice.underpaid',
+    invoice,
+    'paid_short',
+    { type: 'invoice_underpaid', asset: 'ETH', amount: '0.2', due: '0.5', ...ofInvoice },
+  ],
+  [
+    'invoice.unresolved_payment',
+    { ...invoice, unresolved: { asset: { symbol: 'USDC_ERC20' }, amount: '7' } },
+    'paid_short',
+    { type: 'funds_unresolved', asset: 'USDC_ERC20', amount: '7', ...ofInvoice },
+  ],
+  [
+    'payout.failed',
+    { id: 7, amount: '1.5', failed_reason: 'rejected by the network', asset: { symbol: 'SOL' } },
+    'payout_failed',
+    { type: 'payout_failed', id: '7', asset: 'SOL', amount: '1.5', reason: 'rejected by the network' },
+  ],
+  [
+    'automatic_payout.failed',
+    { asset: { symbol: 'BTC' }, last_error: 'the balance is too small' },
+    'payout_failed',
+    { type: 'automatic_payout_failed', asset: 'BTC', reason: 'the balance is too small' },
+  ],
+])('%s is told with what a person wants to know of it', (type, data, kind, facts) => {
+  expect(notificationOf(event(type, data))).toMatchObject({ kind, facts: { ...facts } });
+  expect(Object.keys(notificationOf(event(type, data))?.facts ?? {}).sort()).toEqual(
+    Object.keys(facts).sort(),
+  );
+});
+
+test('a payout that its owner has cancelled is not told', () => {
+  expect(notificationOf(event('payout.failed', { id: 7, failed_reason: 'cancelled' }))).toBeUndefined();
+});
+
+test('a name that every object has is no event type', () => {
+  expect(notificationOf(event('constructor', {}))).toBeUndefined();
+});
+
+test('only sales do not need attention', () => {
+  expect(mailKinds.filter((kind) => topicOf(kind) === 'sales')).toEqual(['paid']);
+  expect(mailKinds.filter((kind) => topicOf(kind) === 'attention')).toEqual([
+    'paid_late',
+    'paid_short',
+    'payout_failed',
+    'webhook_failing',
+  ]);
+});
+
 test('what is no text and what is no decimal is left out', () => {
   const data = {
     id: null,
@@ -50,6 +113,8 @@ test('what is no text and what is no decimal is left out', () => {
     asset: 'ETH',
   };
   expect(notificationOf(event('invoice.paid', data))?.facts).toEqual({ type: 'invoice_paid' });
+  const without = { ...data, asset: null, amount: 'five' };
+  expect(notificationOf(event('invoice.underpaid', without))?.facts).toEqual({ type: 'invoice_underpaid' });
 });
 
 test.each([
@@ -58,6 +123,7 @@ test.each([
   ['\u202Egpj.exe\u2066', 'gpj.exe'],
   ['a\uD800b', 'a\uFFFDb'],
   [' a    b ', 'a b'],
+  ['x'.repeat(200), 'x'.repeat(200)],
   ['x'.repeat(201), `${'x'.repeat(199)}…`],
 ])('%j is one line of plain text', (text, line) => {
   expect(oneLine(text)).toBe(line);
@@ -74,6 +140,10 @@ describe('an endpoint has been failing', () => {
     [health(0, 29), health(0, 30), true],
     [health(0, 30), health(0, 60), false],
     [health(0, 45), health(null, null), false],
+    [health(0, 5), health(null, 45), false],
+    [health(0, 5), health(0, null), false],
+    [health(null, 45), health(0, 46), true],
+    [health(0, 29.999), health(0, 29.9999), false],
     // After a silence it fails again.
     [health(0, 45), health(2_000, 2_000), false],
     [health(2_000, 2_000), health(2_000, 2_031), true],

@@ -44,6 +44,9 @@ describe('the next mail', () => {
     expect(nextMail([attention, sales], now)).toEqual({ type: 'notification', topic: 'attention' });
     const late = backlog({ topic: 'attention', waiting: 1, singles: 10, oldestSingleAt: minutesAgo(30) });
     expect(nextMail([late, sales], now)).toEqual({ type: 'wait', until: inMinutes(30) });
+    expect(nextMail([sales, late], now)).toEqual({ type: 'wait', until: inMinutes(30) });
+    expect(nextMail([attention, backlog({ waiting: 1 })], now)).toMatchObject({ topic: 'attention' });
+    expect(nextMail([backlog({}), sales], now)).toEqual({ type: 'wait', until: inMinutes(55) });
   });
 });
 
@@ -54,6 +57,15 @@ test('a mail is tried nine times in a little more than a day, each time later', 
   expect(results.map(({ state }) => state)).toEqual([...Array(8).fill('waiting'), 'failed']);
   expect(mailPauses.reduce((all, pause) => all + pause, 0) / 3_600_000).toBeCloseTo(27.35, 2);
   expect(mailPauses.toSorted((a, b) => a - b)).toEqual(mailPauses);
+});
+
+test('a mail that is postponed is counted, and due after the pause', () => {
+  const [first, last] = [0, 7].map((attempts) =>
+    mailAfter(attempts, { kind: 'postponed', reason: 'x' }, now),
+  );
+  expect(first).toEqual({ state: 'waiting', dueAt: inMinutes(1), isCounted: true });
+  expect(last).toEqual({ state: 'waiting', dueAt: inMinutes(720), isCounted: true });
+  expect(mailAfter(0, { kind: 'sent' }, now)).toEqual({ state: 'sent' });
 });
 
 test('a refused mail is given up, and one that this process has ended is due at once', () => {
