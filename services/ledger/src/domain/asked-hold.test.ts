@@ -87,6 +87,11 @@ describe('a hold for a payout', () => {
     expect(checked({ body: payout }, {}, later(-MINUTE_MS))).toEqual(isOnce);
   });
 
+  it('goes to no text in other letters that is not an address', () => {
+    const written = { ...payout, address: 'SHOP.EXAMPLE' };
+    expect(checked({ body: written }, { destination: 'shop.example' })).toBe('other_destination');
+  });
+
   it('has an address whose letters count where the network tells capitals from small letters', () => {
     const segwit = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
     const bitcoin = (written: string, destination: string) =>
@@ -98,6 +103,8 @@ describe('a hold for a payout', () => {
     const base58 = '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2';
     expect(bitcoin(base58, base58)).toEqual(isOnce);
     expect(bitcoin(base58.toUpperCase(), base58)).toBe('other_destination');
+    expect(bitcoin(base58, base58.toLowerCase())).toBe('other_destination');
+    expect(bitcoin(segwit, `${segwit.slice(0, -1)}q`)).toBe('other_destination');
     const solana = 'So11111111111111111111111111111111111111112';
     const of = (destination: string) =>
       checked(
@@ -143,6 +150,7 @@ describe('a hold for a return of unresolved funds', () => {
     const part = { path, body: { address, amount: '1.500000000000000007' } };
     expect(checked(part, ofDeposit)).toEqual(isOnce);
     expect(checked(part, { ...ofDeposit, networkFee: units(8n) })).toBe('other_amount');
+    expect(checked(part, { ...ofDeposit, takesAll: true })).toBe('other_amount');
     expect(checked({ path, body: { address: `0x${'1'.repeat(40)}` } }, ofDeposit)).toBe('other_destination');
   });
 
@@ -152,8 +160,9 @@ describe('a hold for a return of unresolved funds', () => {
     expect(checked(link, { ...ofDeposit, destination: `0x${'1'.repeat(40)}` })).toEqual(isLink);
     expect(checked(link, ofDeposit, later(2 * DAY_MS))).toEqual(isLink);
     expect(checked(link, ofDeposit, later(2 * DAY_MS + 6 * MINUTE_MS))).toBe('too_old');
-    expect(checked({ path, body: { claim: true } }, ofDeposit, later(30 * DAY_MS))).toEqual(isLink);
-    expect(checked({ path, body: { claim: true } }, ofDeposit, later(31 * DAY_MS))).toBe('too_old');
+    const end = 30 * DAY_MS + 5 * MINUTE_MS;
+    expect(checked({ path, body: { claim: true } }, ofDeposit, later(end))).toEqual(isLink);
+    expect(checked({ path, body: { claim: true } }, ofDeposit, later(end + 1))).toBe('too_old');
   });
 });
 
@@ -187,8 +196,15 @@ describe('a hold for an automatic payout', () => {
     expect(checked(put(rule), { takesAll: true }, later(1_000 * DAY_MS))).toEqual(isRule);
     expect(checked(put(rule))).toEqual(isRule);
     expect(checked(put(rule), { asset: 'ETH_BASE' })).toBe('other_asset');
+    expect(checked(put(rule), { amount: units(10n ** 18n) })).toEqual(isRule);
     expect(checked(put(rule), { amount: units(10n ** 18n - 1n) })).toBe('other_amount');
     expect(checked(put(rule), { destination: `0x${'1'.repeat(40)}` })).toBe('other_destination');
+  });
+
+  it('is asked for of any amount by a rule without a threshold', () => {
+    const daily = put({ address, schedule: 'daily' });
+    expect(checked(daily, { amount: units(1n) })).toEqual(isRule);
+    expect(checked(daily, { amount: units(1n), takesAll: true })).toEqual(isRule);
   });
 
   it('is not asked for by a rule that is disabled', () => {

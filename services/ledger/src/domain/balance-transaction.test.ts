@@ -22,6 +22,29 @@ it.each(transactionTypes)('the movements of the type %s have this type', (type) 
   }
 });
 
+const moving = ['deposit', 'reversal', 'recovery', 'accept', 'hold'].map((kind) => ({ kind, detail: '' }));
+const releases = ['failed', 'failed_fee_kept', 'voided'].map((detail) => ({ kind: 'release', detail }));
+
+it('a list can be filtered by the type of each transfer that moves a balance, and by no other', () => {
+  const types = [...moving, ...releases].flatMap((transfer) =>
+    [false, true].map((isRefund) => typeOf({ ...transfer, isRefund })),
+  );
+  expect([...new Set(types)].toSorted()).toEqual([...transactionTypes].toSorted());
+});
+
+it.each([
+  ['payment', 'deposit', null, null],
+  ['payout', 'hold', null, false],
+  ['refund', 'hold', null, true],
+  ['payout_failed', 'release', ['failed', 'failed_fee_kept'], false],
+  ['refund_voided', 'release', ['voided'], true],
+] as const)(
+  'the movements of the type %s are transfers of the kind %s for the reasons %j, of refunds: %p',
+  (type, kind, reasons, isRefund) => {
+    expect(movementsOf(type)).toEqual({ kind, reasons, isRefund });
+  },
+);
+
 it('a transfer of a kind without a type is a defect', () => {
   expect(() => typeOf({ kind: 'settle', detail: '', isRefund: false })).toThrow('has a type');
 });
