@@ -91,9 +91,7 @@ export function confirmationProgress(
   if (counted.some(({ isHeld }) => isHeld)) return undefined;
   const open = counted.map((deposit) => ({
     needed: deposit.minConfirmations,
-    confirmations: isFinal(deposit, height)
-      ? deposit.minConfirmations
-      : Math.min(confirmationsOf(deposit, height), deposit.minConfirmations),
+    confirmations: isFinal(deposit, height) ? deposit.minConfirmations : confirmationsOf(deposit, height),
   }));
   open.sort((a, b) => b.needed - b.confirmations - (a.needed - a.confirmations));
   return open[0];
