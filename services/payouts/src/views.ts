@@ -58,7 +58,7 @@ function approvalView(payout: Payout) {
   const { approvalsNeeded, approvals, approvalExpiresAt, madeBy } = payout;
   if (approvalsNeeded === null || approvalExpiresAt === null) return null;
   return {
-    status: approvalState(payout),
+    status: approvalState({ ...payout, approvalsNeeded }),
     needed: approvalsNeeded,
     given: approvals.map(({ token: actor, decision, at }) => ({ ...actorView(actor), decision, at })),
     requested_by: madeBy,

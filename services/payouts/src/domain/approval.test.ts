@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ActorId, TokenId } from '@quittance/shared/ids';
 import {
+  APPROVE_WITHIN_MS,
   type Approvable,
   applyDecision,
   approvalState,
@@ -70,6 +71,15 @@ describe('a decision', () => {
     });
   });
 
+  it('that rejects approves nothing, whoever has approved before', () => {
+    const approvals = [said(anna), said(ben)];
+    expect(applyDecision(waiting({ approvals }), 'rejected', maker, now)).toMatchObject({
+      value: { isApproved: false, isAgain: false },
+    });
+    const rejected = waiting({ approvals: [said(ben, 'rejected')] });
+    expect(applyDecision(rejected, 'approved', anna, now)).toMatchObject({ value: { isApproved: false } });
+  });
+
   it.each([
     ['is signed', { status: 'signed' }],
     ['has failed', { status: 'failed' }],
@@ -93,9 +103,13 @@ describe('a decision', () => {
   });
 });
 
+it('waits for a week', () => {
+  expect(new Date(now.getTime() + APPROVE_WITHIN_MS)).toEqual(new Date('2026-12-02T09:30:00.000Z'));
+});
+
 it('tells what became of an approval, and why its payout ends', () => {
   const state = (given: Partial<Approvable>, failedReason: string | null = null) =>
-    approvalState({ ...waiting(given), failedReason });
+    approvalState({ ...waiting(given), approvalsNeeded: 2, failedReason });
   const both = [said(anna), said(ben)];
   expect(state({ approvals: [said(anna)] })).toBe('waiting');
   expect(state({ status: 'mined', approvals: both })).toBe('approved');

@@ -70,12 +70,13 @@ export function approvalState({
   approvalsNeeded,
   approvals,
   failedReason,
-}: Pick<Approvable, 'status' | 'approvalsNeeded' | 'approvals'> & {
+}: Pick<Approvable, 'status' | 'approvals'> & {
+  approvalsNeeded: number;
   failedReason: string | null;
 }): ApprovalState {
   if (approvals.some(({ decision }) => decision === 'rejected')) return 'rejected';
   if (status === 'awaiting_approval') return 'waiting';
-  if (approvedBy(approvals) >= (approvalsNeeded ?? 0)) return 'approved';
+  if (approvedBy(approvals) >= approvalsNeeded) return 'approved';
   return failedReason === CANCELLED ? 'cancelled' : 'expired';
 }
 

@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { attemptStatusesOf } from './attempts.ts';
 import type { TransactionState } from './states.ts';
 
-const statuses = (...attempts: (TransactionState | 'in a block')[]) =>
+const statuses = (...attempts: (TransactionState | 'in a block' | 'invalidated after a block')[]) =>
   attemptStatusesOf(
     attempts.map((state) =>
-      state === 'in a block'
-        ? { state: 'broadcast', blockHash: '0xblock' }
+      state === 'in a block' || state === 'invalidated after a block'
+        ? { state: state === 'in a block' ? 'broadcast' : 'invalidated', blockHash: '0xblock' }
         : { state, blockHash: state === 'mined' || state === 'reverted' ? '0xblock' : null },
     ),
   );
@@ -22,6 +22,14 @@ test('an older attempt that a block includes takes the place of newer ones', () 
   expect(statuses('in a block', 'broadcast')).toEqual(['sent', 'replaced']);
   expect(statuses('mined', 'invalidated')).toEqual(['mined', 'replaced']);
   expect(statuses('invalidated', 'reverted', 'invalidated')).toEqual(['replaced', 'failed', 'replaced']);
+});
+
+test('an attempt that has ended in the chain takes the place of one whose block was dropped since', () => {
+  expect(statuses('in a block', 'mined')).toEqual(['replaced', 'mined']);
+});
+
+test('an attempt that no block can include any more stands for none, though a block has included it', () => {
+  expect(statuses('invalidated after a block', 'broadcast')).toEqual(['replaced', 'sent']);
 });
 
 test('a payout of which no attempt can be mined was dropped with its newest', () => {

@@ -84,6 +84,11 @@ test.each([CANCELLED, REJECTED])(
   },
 );
 
+test('a payout that was mined disables no rule, even when its cancellation came too late', () => {
+  const mined = { status: 'mined', failedReason: CANCELLED } as const;
+  expect(afterPayout(rule, mined, noon)).toMatchObject({ enabled: true, lastError: null });
+});
+
 test.each([
   [null, 0, null],
   [null, 1, 'payout_failed'],
@@ -110,3 +115,36 @@ test.each([
     expect(automaticAmount(balance, { amount: units(promised), links })).toEqual(pays);
   },
 );
+
+test.each([
+  ['pays what the policy allows of it', 200n, 0n, 150n, { amount: 150n, takesAll: false }],
+  [
+    'pays the least amount when the policy allows just that',
+    200n,
+    0n,
+    100n,
+    { amount: 100n, takesAll: false },
+  ],
+  ['pays nothing when the policy allows less than that', 200n, 0n, 99n, undefined],
+  ['pays nothing when the balance has less than that', 103n, 0n, 150n, undefined],
+  [
+    'pays what the balance has when the policy allows as much',
+    200n,
+    0n,
+    196n,
+    { amount: 196n, takesAll: false },
+  ],
+  [
+    'pays no more than the balance has when the policy allows more',
+    200n,
+    0n,
+    300n,
+    { amount: 196n, takesAll: false },
+  ],
+  ['pays what the policy allows of what a link leaves', 200n, 50n, 120n, { amount: 120n, takesAll: false }],
+  ['pays what a link leaves when the policy allows more', 200n, 50n, 150n, { amount: 142n, takesAll: false }],
+])('an automatic payout %s', (_, available, promised, room, pays) => {
+  const balance = { available: units(available), least: units(100n), networkFee: units(4n) };
+  const links = { amount: units(promised), links: promised === 0n ? 0 : 1 };
+  expect(automaticAmount(balance, links, units(room))).toEqual(pays);
+});

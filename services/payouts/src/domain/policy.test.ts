@@ -3,6 +3,7 @@ import { type AssetSymbol, assetSymbols } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import {
+  afterDelay,
   changePolicy,
   DAY_MS,
   type DecidedPayout,
@@ -44,7 +45,8 @@ const anPayout = (given: Partial<DecidedPayout> = {}): DecidedPayout => ({
   ...given,
 });
 const aPolicy = (given: Partial<PayoutPolicy> = {}): PayoutPolicy => ({ ...noPolicy, ...given });
-const ether = (given: Partial<NonNullable<PayoutPolicy['limits']['ETH']>>): PayoutPolicy =>
+type Ether = Partial<NonNullable<PayoutPolicy['limits']['ETH']>>;
+const ether = (given: Ether): PayoutPolicy =>
   aPolicy({ limits: { ETH: { perPayout: null, perDay: null, approval: null, ...given } } });
 const outcomes = (...given: Parameters<typeof decidePayouts>) =>
   decidePayouts(...given).map((one) => (one.outcome === 'refused' ? one.reason : one.outcome));
@@ -81,9 +83,51 @@ describe('the stricter of two policies', () => {
       }),
     );
   });
+
+  const [one, two] = [
+    { above: units(5n), needed: 1 },
+    { above: units(9n), needed: 2 },
+  ];
+  it.each<[string, Ether, Ether, Ether]>([
+    [
+      'approvals from the lower amount on, as many as either asks for',
+      { approval: one },
+      { approval: two },
+      { approval: { above: units(5n), needed: 2 } },
+    ],
+    ['approvals that only one asks for', { approval: one }, {}, { approval: one }],
+    [
+      'the lower limits',
+      { perPayout: units(3n), perDay: units(8n) },
+      { perPayout: units(4n), perDay: units(7n) },
+      { perPayout: units(3n), perDay: units(7n) },
+    ],
+    [
+      'a limit that only one has',
+      { perDay: units(8n) },
+      { perPayout: units(4n) },
+      { perPayout: units(4n), perDay: units(8n) },
+    ],
+  ])('has %s, and names no asset that neither limits', (_, a, b, both) => {
+    expect(stricterOf(ether(a), ether(b))).toStrictEqual(ether(both));
+    expect(stricterOf(ether(b), ether(a))).toStrictEqual(ether(both));
+  });
 });
 
 describe('a change of the policy', () => {
+  it.each([
+    [0, '2026-11-25T09:30:00.000Z'],
+    [1, '2026-11-25T10:30:00.000Z'],
+    [24, '2026-11-26T09:30:00.000Z'],
+    [720, '2026-12-25T09:30:00.000Z'],
+  ])('that waits %p hours takes effect at %s', (delayHours, at) => {
+    expect(afterDelay({ delayHours }, now).toISOString()).toBe(at);
+  });
+
+  it('and a new address wait for nothing without a policy', () => {
+    expect(afterDelay(noPolicy, now)).toEqual(now);
+  });
+
   it('takes effect at once where it forbids more, and never before the delay where it allows more', () => {
     fc.assert(
       fc.property(policies, policies, fc.integer({ min: 0, max: 2 }), (before, wanted, hours) => {
@@ -110,6 +154,14 @@ describe('a change of the policy', () => {
     expect(other.next?.at).toEqual(hoursLater(27));
     expect(changePolicy(other, before, hoursLater(4)).next?.policy).toEqual(before);
     expect(policyAt(other, hoursLater(27))).toEqual(ether({ perDay: units(9n) }));
+  });
+
+  it('that has taken effect is no change when it is given again', () => {
+    const before = { ...ether({ perDay: units(5n) }), delayHours: 24 };
+    const wanted = { ...ether({ perDay: units(9n) }), delayHours: 24 };
+    const waiting = changePolicy({ policy: before, next: null }, wanted, now);
+    for (const hours of [24, 48])
+      expect(changePolicy(waiting, wanted, hoursLater(hours))).toEqual({ policy: wanted, next: null });
   });
 
   it('of an account that has none takes effect at once', () => {
@@ -172,6 +224,16 @@ describe('a decision about payouts', () => {
       { outcome: 'refused', reason: policyReasons.above_day_limit },
     ]);
     expect(decidedTogether(decidePayouts(day, [anPayout()], none))).toEqual([{ outcome: 'allowed' }]);
+  });
+
+  it.each([
+    ['all of the limit when nothing was paid', 0n, null, 5n],
+    ['what is left of the limit', 3n, null, 2n],
+    ['nothing when the limit was lowered below what was paid', 9n, null, 0n],
+    ['no more than one payout may be', 1n, 3n, 3n],
+  ])('has room for %s', (_, paid, perPayout, room) => {
+    const policy = ether({ perDay: units(5n), perPayout: perPayout && units(perPayout) });
+    expect(roomOf(policy, 'ETH', paid === 0n ? none : new Map([['ETH', units(paid)]]))).toBe(room);
   });
 
   it('lets a payout of the room through, and none of more', () => {
