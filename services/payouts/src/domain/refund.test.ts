@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import {
   countedStates,
   endedPayouts,
+  fiatWithin,
   LINK_VERSION_MAX,
   leftOf,
   limitsOf,
@@ -16,6 +17,7 @@ import {
   refundMoves,
   stateAfterPayout,
   type WantedRefund,
+  worthOfRefund,
 } from './refund.ts';
 import { CANCELLED, REJECTED } from './states.ts';
 
@@ -129,6 +131,26 @@ describe('how much is refunded', () => {
         },
       ),
     );
+  });
+});
+
+describe('what a refund is worth in the currency of its invoice', () => {
+  const inEuros = { ...invoice, fiatRate: aRate('1.25'), currencyDecimals: 2 };
+  const inYen = { ...invoice, fiatRate: aRate('0.0064'), currencyDecimals: 0 };
+  const third = units((50n * FINNEY) / 3n);
+  it.each([
+    ['its value in euros', inEuros, 50n * FINNEY, 10_000n],
+    ['rounded down to a cent', inEuros, third, 3_333n],
+    ['rounded down to a whole yen, as the currency has no smaller part', inYen, 50n * FINNEY, 1_953_100n],
+    ['nothing below the smallest part of the currency', inYen, 1n, 0n],
+  ])('is %s', (_, paid, share, worth) => {
+    expect(fiatWithin(paid, units(share))).toBe(worth);
+    for (const wanted of ['all', 'surplus'] as const)
+      expect(worthOfRefund(paid, wanted, units(share))).toBe(worth);
+  });
+
+  it('is the amount that was asked for, when it was one', () => {
+    expect(worthOfRefund(inEuros, cents(3_334n), third)).toBe(3_334n);
   });
 });
 
