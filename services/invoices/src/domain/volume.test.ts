@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { cents } from '@quittance/shared/money';
-import { dayOf, daysBetween, volumeOf } from './volume.ts';
+import { DAYS_DEFAULT, DAYS_MAX, dayOf, daysBetween, daysLater, volumeOf } from './volume.ts';
 
 const at = (text: string) => new Date(text);
 
@@ -9,9 +9,13 @@ test('days are those of UTC, over the ends of months and leap days', () => {
   expect(dayOf(at('2026-03-01T23:59:59.999Z'))).toEqual(at('2026-03-01'));
   const days = daysBetween(at('2028-02-28'), at('2028-03-01')).map((day) => day.toISOString().slice(0, 10));
   expect(days).toEqual(['2028-02-28', '2028-02-29', '2028-03-01']);
-  expect(daysBetween(at('2028-01-01'), at('2028-12-31'))).toHaveLength(366);
   expect(daysBetween(at('2026-01-01'), at('2026-01-01'))).toHaveLength(1);
   expect(daysBetween(at('2026-01-02'), at('2026-01-01'))).toEqual([]);
+});
+
+test('a request may have all days of a leap year, and without a beginning has those of a month of thirty', () => {
+  expect(daysBetween(at('2028-01-01'), at('2028-12-31'))).toHaveLength(DAYS_MAX);
+  expect(daysLater(at('2026-04-30'), 1 - DAYS_DEFAULT)).toEqual(at('2026-04-01'));
 });
 
 test('a day without invoices is there, and the currencies of a day are added up as counts alone', () => {
