@@ -7,6 +7,7 @@ import {
   decidePayment,
   isAttempt,
   isPaymentLinkId,
+  linkStatuses,
   linkStatusOf,
   MAX_OPEN_DEFAULT,
   MAX_OPEN_MAX,
@@ -18,7 +19,7 @@ const now = new Date('2026-01-02T00:00:00.000Z');
 const before = new Date(now.getTime() - 1);
 const after = new Date(now.getTime() + 1);
 
-test.each([
+const moments = [
   [null, null, 'active'],
   [after, null, 'active'],
   [now, null, 'expired'],
@@ -27,12 +28,18 @@ test.each([
   [before, before, 'deactivated'],
   // Whenever it was: it is not undone.
   [after, after, 'deactivated'],
-] as const)(
+] as const;
+
+test.each(moments)(
   'a link that is valid until %p and was deactivated at %p is %s',
   (validUntil, deactivatedAt, status) => {
     expect(linkStatusOf({ validUntil, deactivatedAt }, now)).toBe(status);
   },
 );
+
+test('a link has each status at some time', () => {
+  expect(new Set(linkStatuses)).toEqual(new Set(moments.map(([, , status]) => status)));
+});
 
 test.each([
   [0, null, { ok: true, value: undefined }],
