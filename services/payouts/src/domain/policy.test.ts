@@ -232,7 +232,7 @@ describe('a decision about payouts', () => {
     ['nothing when the limit was lowered below what was paid', 9n, null, 0n],
     ['no more than one payout may be', 1n, 3n, 3n],
   ])('has room for %s', (_, paid, perPayout, room) => {
-    const policy = ether({ perDay: units(5n), perPayout: perPayout && units(perPayout) });
+    const policy = ether({ perDay: units(5n), perPayout: perPayout === null ? null : units(perPayout) });
     expect(roomOf(policy, 'ETH', paid === 0n ? none : new Map([['ETH', units(paid)]]))).toBe(room);
   });
 
