@@ -48,6 +48,17 @@ describe('a decision', () => {
     });
   });
 
+  it('is repeated without effect, also by a token that has approved and then rejected', () => {
+    const approvals = [said(anna), said(anna, 'rejected')];
+    const rejected = waiting({ status: 'failed', approvals });
+    for (const decision of ['approved', 'rejected'] as const)
+      expect(applyDecision(rejected, decision, anna, now)).toEqual({
+        ok: true,
+        value: { approvals, isApproved: false, isAgain: true },
+      });
+    expect(applyDecision(rejected, 'rejected', ben, now)).toEqual(ended);
+  });
+
   it('of the token that has requested the payout is no approval, and may be a rejection', () => {
     expect(applyDecision(waiting(), 'approved', maker, now)).toEqual({ ok: false, refusal: 'own_payout' });
     expect(applyDecision(waiting(), 'rejected', maker, now).ok).toBe(true);

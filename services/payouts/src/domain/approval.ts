@@ -36,7 +36,7 @@ export type Approvable = {
  */
 export type ApprovalRefusal = 'no_approval' | 'own_payout' | 'ended';
 
-/** The approvals of a payout with this decision, and whether these are enough; `again` when the same one has said the same before. */
+/** The approvals of a payout with this decision, and whether these are enough; `isAgain` when the same one has said the same before. */
 export type DecidedApproval = { approvals: readonly GivenDecision[]; isApproved: boolean; isAgain: boolean };
 
 /** Whether a decision is taken. A token or a person approves once, and never what it has requested itself. */
@@ -49,8 +49,8 @@ export function applyDecision(
   const { status, madeBy, approvalsNeeded, approvals, approvalExpiresAt, cancelRequestedAt } = payout;
   if (approvalsNeeded === null || approvalExpiresAt === null) return refuse('no_approval');
   if (decision === 'approved' && actor === madeBy) return refuse('own_payout');
-  const before = approvals.find((one) => one.token === actor);
-  if (before?.decision === decision) return ok({ approvals, isApproved: false, isAgain: true });
+  const isAgain = approvals.some((one) => one.token === actor && one.decision === decision);
+  if (isAgain) return ok({ approvals, isApproved: false, isAgain });
   if (status !== 'awaiting_approval' || cancelRequestedAt !== null || approvalExpiresAt <= now)
     return refuse('ended');
   const all = [...approvals, { token: actor, decision, at: now.toISOString() }];

@@ -95,8 +95,7 @@ export function changePolicy(stored: StoredPolicy | null, wanted: PayoutPolicy, 
   const policy = stricterOf(current, wanted);
   if (policy.delayHours === 0) return { policy: wanted, next: null };
   const waiting = stored?.next ?? null;
-  // From its time on it is the current policy, and the same is no change.
-  const isAgain = waiting !== null && policyText(waiting.policy) === policyText(wanted);
+  const isAgain = waiting !== null && waiting.at > now && policyText(waiting.policy) === policyText(wanted);
   return { policy, next: { policy: wanted, at: isAgain ? waiting.at : afterDelay(policy, now) } };
 }
 
