@@ -59,7 +59,8 @@ const receivers: Record<string, (socket: Socket) => void> = {
     );
   }),
   redirects: onRequest((socket) => {
-    socket.end(`HTTP/1.1 307 Temporary Redirect\r\nLocation: ${privateUrl()}\r\nContent-Length: 0\r\n\r\n`);
+    const headers = `Location: ${privateUrl()}\r\nContent-Length: 0\r\nConnection: close\r\n`;
+    socket.end(`HTTP/1.1 307 Temporary Redirect\r\n${headers}\r\n`);
   }),
   'answers 10 GB': onRequest((socket) => pour(socket, `${OK}Content-Length: 10000000000\r\n\r\n`)),
   'answers 10 GB in chunks': onRequest((socket) => pour(socket, `${CHUNKED}fffffff\r\n`)),
