@@ -37,8 +37,11 @@ type Project = (typeof projects)[number];
 const WORKERS = 2 * availableParallelism();
 /** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
-/** Each has a stack under load all the time, and measures how soon it recovers. */
-const WORKERS_WITH_FAULTS = availableParallelism();
+/**
+ * For faults, of which each has a stack under load all the time and measures how soon it recovers; and for all suites when
+ * limits of time are those that are claimed: with more, two cores have not enough time for what four stacks do at once.
+ */
+const WORKERS_IN_TIME = availableParallelism();
 /** Twenty processes under load: beside another suite they have not the time that leases and recoveries are claimed for. */
 const ALONE = 'test/faults/replicas-under-load.test.ts';
 /** What is claimed in seconds is claimed of a machine that does nothing else, and shown so at full size. */
@@ -64,7 +67,7 @@ let interrupted = false;
 
 function workersFor(chosen: readonly Project[]): number {
   if (chosen.includes('containers')) return WORKERS_WITH_CONTAINERS;
-  return chosen.includes('faults') ? WORKERS_WITH_FAULTS : WORKERS;
+  return chosen.includes('faults') || patience === 1 ? WORKERS_IN_TIME : WORKERS;
 }
 
 /** Where there is no browser, one is fetched while the first suites run: those that need it wait for it by themselves. */
