@@ -45,7 +45,8 @@ async function outage(asset: Asset): Promise<void> {
     // What only waits in a node's pool may be lost with it; a block is not.
     await at.pay(made, made.amount);
     await at.customer.mine();
-    await at.becomes(made.id, { status: 'confirmed' });
+    // Solana goes on by itself: on a slow machine the payment may be final before anybody looks.
+    await at.becomes(made.id, { status: expect.stringMatching(/^(confirmed|paid)$/) });
     await node.away();
     const { id } = await at.payout(came / 4n, to);
     expect(await at.status(id)).toBe('pending');
