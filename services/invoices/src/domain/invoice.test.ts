@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { amountRemaining } from './invoice.ts';
+import { amountRemaining, mayFollow, type Status, statuses } from './invoice.ts';
 
 test.each([
   ['pending', 10n, 2n, 3n, 0n, 5n],
@@ -21,3 +21,13 @@ test.each([
     expect(amountRemaining({ status, amountDue, pendingAmount, paidAmount, reversedAmount })).toBe(remaining);
   },
 );
+
+test.each<[Status, Status[]]>([
+  ['pending', ['pending', 'confirmed', 'partially_paid', 'paid', 'expired']],
+  ['partially_paid', ['pending', 'confirmed', 'partially_paid', 'paid', 'expired']],
+  ['confirmed', ['pending', 'confirmed', 'partially_paid', 'paid', 'expired']],
+  ['paid', ['paid']],
+  ['expired', ['expired']],
+])('a %s invoice becomes or stays one of %j, and nothing else', (from, followers) => {
+  expect(statuses.filter((to) => mayFollow(from, to))).toEqual(followers);
+});
