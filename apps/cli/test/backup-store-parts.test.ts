@@ -7,7 +7,7 @@ import { localPort } from '@quittance/testkit/local-port';
 import { notTried } from '@quittance/testkit/not-tried';
 import { patient } from '@quittance/testkit/patience';
 import { BUCKET, fillWithNoise, PART_BYTES, settingsOf, storeSuite } from './stored-backups.ts';
-import { recordsOf } from './table-contents.ts';
+import { isBeingFilled, recordsOf } from './table-contents.ts';
 
 /** A backup that is larger than one part, and what is in the store and in the database when one of them goes away in the middle. */
 const suite = await storeSuite();
@@ -90,7 +90,7 @@ else {
         proxy.set({ kind: 'drip', bytes: 64 * 1_024, everyMs: 10 });
         const { url, restore } = await emptyDatabase();
         const restoring = restore(file, settings);
-        await eventually(() => expect(proxy.fired()).toBeGreaterThan(10));
+        await eventually(async () => expect(await isBeingFilled(url)).toBe(true));
         proxy.set({ kind: 'refuse' });
         const { code, out, err } = await restoring;
         await proxy.close();

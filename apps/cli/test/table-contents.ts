@@ -5,9 +5,26 @@ import { createLogger } from '@quittance/shared/logger';
 /** What a restore adds: the pause, and its own line of the audit log. */
 const ADDED = ['auditor.halts', 'payouts.halted_assets', 'gateway.audit_log'];
 
+const open = (url: string) =>
+  openDb({ url, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
+
+/** Whether a restore has begun to fill a table. */
+export async function isBeingFilled(url: string): Promise<boolean> {
+  const db = open(url);
+  try {
+    const { found } = await db.one<{ found: boolean }>(
+      `select exists (select from pg_stat_activity
+         where datname = current_database() and query like 'copy %') as found`,
+    );
+    return found;
+  } finally {
+    await db.close();
+  }
+}
+
 /** Of each table its rows, as one number, but for what a restore adds. */
 export async function recordsOf(url: string): Promise<Record<string, string>> {
-  const db = openDb({ url, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
+  const db = open(url);
   try {
     const tables = await db.rows<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = any($1) and tablename not like 'migrations%'`,
