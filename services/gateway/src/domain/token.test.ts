@@ -12,6 +12,12 @@ test('a token is a prefix, 256 bits of letters and digits, and a checksum', () =
   expect(hintOf(token)).toBe(token.slice(-4));
 });
 
+test('a byte that would make some characters likelier is drawn again, and no character too many', () => {
+  const draws = [Uint8Array.from({ length: 43 }, (_, i) => (i === 0 ? 248 : i)), new Uint8Array(43).fill(61)];
+  const token = makeToken(() => draws.shift() ?? new Uint8Array());
+  expect(token.slice(3, -6)).toBe('123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgz');
+});
+
 test('the checksum is CRC-32 in base 62', () => {
   const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   const token = makeToken(randomBytes);
