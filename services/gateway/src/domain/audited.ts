@@ -1,4 +1,4 @@
-import type { Route } from './routes.ts';
+import { operationOf, type Route } from './routes.ts';
 import type { scopeOfOperation } from './scopes.ts';
 
 /**
@@ -30,4 +30,4 @@ export const changes = (method: string): boolean => method !== 'GET' && method !
 
 /** What operators change is in it without a table. */
 export const isAudited = (method: string, { auth, pattern }: Pick<Route, 'auth' | 'pattern'>): boolean =>
-  auth === 'operator' ? changes(method) : audited.has(`${method} ${pattern}`);
+  auth === 'operator' ? changes(method) : audited.has(operationOf(method, pattern));

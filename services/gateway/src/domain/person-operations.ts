@@ -1,6 +1,6 @@
 import { changes } from './audited.ts';
 import { managesPeople, type Role } from './roles.ts';
-import type { Route } from './routes.ts';
+import { operationOf, type Route } from './routes.ts';
 
 /** What only people who have signed in can do: API tokens cannot. The operations of accounts are in `scopes.ts`. */
 type PersonOperation = {
@@ -60,12 +60,11 @@ export const stepUpOperations: readonly string[] = [
 
 /** Of operators everything that does more than read. */
 export const needsStepUp = (method: string, { auth, pattern }: Pick<Route, 'auth' | 'pattern'>): boolean =>
-  auth === 'operator' ? changes(method) : stepUpOperations.includes(`${method} ${pattern}`);
+  auth === 'operator' ? changes(method) : stepUpOperations.includes(operationOf(method, pattern));
 
 /** Whether the role allows an operation of people. One that is missing in the table is allowed to nobody. */
 export function roleAllows(role: Role, method: string, pattern: string): boolean {
-  const operation = `${method === 'HEAD' ? 'GET' : method} ${pattern}`;
-  const needs = (personOperations as Readonly<Record<string, PersonOperation | undefined>>)[operation];
-  if (needs === undefined) return false;
-  return needs.managers !== true || managesPeople(role);
+  const operations: Readonly<Record<string, PersonOperation | undefined>> = personOperations;
+  const needs = operations[operationOf(method, pattern)];
+  return needs !== undefined && (needs.managers !== true || managesPeople(role));
 }

@@ -28,6 +28,10 @@ export type Route = {
   opensPayments?: true;
 };
 
+/** The name of an operation in the tables of who may ask for it and who answers. HEAD is what GET is. */
+export const operationOf = (method: string, pattern: string): string =>
+  `${method === 'HEAD' ? 'GET' : method} ${pattern}`;
+
 /** The fields of the forms of our pages are short. */
 const FORM_BYTES_MAX = 4_096;
 

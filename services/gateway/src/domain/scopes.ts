@@ -1,3 +1,5 @@
+import { operationOf } from './routes.ts';
+
 /** What an API token may be allowed to do. `x:write` includes `x:read`. */
 export const scopes = {
   'invoices:read': 'Read invoices, payment links and the volume of days.',
@@ -132,7 +134,7 @@ export const scopeOfOperation = {
 /** Undefined of an operation that is not in the table. */
 export function scopeNeeded(method: string, pattern: string): Scope | typeof ANY_TOKEN | undefined {
   const needed: Readonly<Record<string, Scope | typeof ANY_TOKEN | undefined>> = scopeOfOperation;
-  return needed[`${method === 'HEAD' ? 'GET' : method} ${pattern}`];
+  return needed[operationOf(method, pattern)];
 }
 
 /** @param held null: all there are */

@@ -10,6 +10,7 @@ import type {
 import { paged, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { rules } from '@quittance/shared/validation';
 import type { Request } from 'express';
+import { operationOf } from '../domain/routes.ts';
 import { createAccount, limitAccount } from '../operations/accounts.ts';
 import { type Asker, type AuditEntry, latestAuditEntries, operatorOf } from '../operations/audit-log.ts';
 import type { Caller } from '../operations/caller.ts';
@@ -39,7 +40,7 @@ const REQUESTS_PER_MINUTE_MAX = 1_000_000;
 
 export async function answerOfOperators(req: Request, asked: Asked, ports: Ports): Promise<Answer> {
   const { caller, client, pattern, path, body } = asked;
-  const answer = ofOperators[`${req.method === 'HEAD' ? 'GET' : req.method} ${pattern}`];
+  const answer = ofOperators[operationOf(req.method, pattern)];
   if (answer === undefined) return answers.noRoute(path.replace(/^\/+/, ''));
   const encoding = req.headers['content-encoding'] ?? 'identity';
   if (body !== undefined && encoding !== 'identity') return answers.compressed;

@@ -3,6 +3,7 @@ import { unknownParameters } from '@quittance/shared/http';
 import { type Answer, accessAnswers, answers } from '@quittance/shared/http-answers';
 import { invariant } from '@quittance/shared/result';
 import type { Request } from 'express';
+import { operationOf } from '../domain/routes.ts';
 import { noCookie } from '../domain/session.ts';
 import type { Caller } from '../operations/caller.ts';
 import { acceptInvitation } from '../operations/invitations.ts';
@@ -67,7 +68,7 @@ export async function answerOfPeople(req: Request, asked: Asked, ports: Ports): 
   if (signIn !== undefined) return signIn({ input, session, visit }, ports);
   invariant(session !== undefined, 'what only people can do has a session');
   const id = path.split('/')[pattern.split('/').indexOf(':id')] ?? '';
-  const answer = ofPeople[`${req.method === 'HEAD' ? 'GET' : req.method} ${pattern}`];
+  const answer = ofPeople[operationOf(req.method, pattern)];
   invariant(answer !== undefined, `${req.method} ${pattern} has an answer`);
   return answer({ session, client, id, input, visit }, ports);
 }
