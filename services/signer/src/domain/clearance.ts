@@ -87,9 +87,13 @@ export function clear(
     }
     const { asset, amount } = payment;
     const { account } = hold;
-    const sums = () => withThose(sumsOf(asset, account), [...before, ...cleared], asset, account);
     const problem =
-      problemOf(payment, hold, evidence) ?? exceededLimit(evidence.limits[asset] ?? {}, amount, sums());
+      problemOf(payment, hold, evidence) ??
+      exceededLimit(
+        evidence.limits[asset] ?? {},
+        amount,
+        withThose(sumsOf(asset, account), [...before, ...cleared], asset, account),
+      );
     if (problem === undefined) cleared.push({ payment, account });
     else refused.set(payment.payout, problem);
   }
