@@ -1,31 +1,32 @@
-import { openDb } from '@quittance/shared/db';
+import { type Db, openDb } from '@quittance/shared/db';
 import { services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 
 /** What a restore adds: the pause, and its own line of the audit log. */
 const ADDED = ['auditor.halts', 'payouts.halted_assets', 'gateway.audit_log'];
 
-const open = (url: string) =>
-  openDb({ url, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
-
-/** Whether a restore has begun to fill a table. */
-export async function isBeingFilled(url: string): Promise<boolean> {
-  const db = open(url);
+async function asked<T>(url: string, ask: (db: Db) => Promise<T>): Promise<T> {
+  const db = openDb({ url, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
   try {
-    const { found } = await db.one<{ found: boolean }>(
-      `select exists (select from pg_stat_activity
-         where datname = current_database() and query like 'copy %') as found`,
-    );
-    return found;
+    return await ask(db);
   } finally {
     await db.close();
   }
 }
 
+/** Whether a restore has begun to fill a table. */
+export const isBeingFilled = (url: string): Promise<boolean> =>
+  asked(url, async (db) => {
+    const { found } = await db.one<{ found: boolean }>(
+      `select exists (select from pg_stat_activity
+         where datname = current_database() and query like 'copy %') as found`,
+    );
+    return found;
+  });
+
 /** Of each table its rows, as one number, but for what a restore adds. */
-export async function recordsOf(url: string): Promise<Record<string, string>> {
-  const db = open(url);
-  try {
+export const recordsOf = (url: string): Promise<Record<string, string>> =>
+  asked(url, async (db) => {
     const tables = await db.rows<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = any($1) and tablename not like 'migrations%'`,
       [services],
@@ -38,7 +39,4 @@ export async function recordsOf(url: string): Promise<Record<string, string>> {
       found[name] = digest;
     }
     return found;
-  } finally {
-    await db.close();
-  }
-}
+  });

@@ -9,7 +9,7 @@ import {
   withoutSession,
 } from './session.ts';
 
-const TOKEN = 'Abc_-123'.repeat(5) + 'xyz';
+const TOKEN = `${'Abc_-123'.repeat(5)}xyz`;
 const OTHER = TOKEN.toLowerCase();
 const ours = `__Host-quittance_session=${TOKEN}`;
 

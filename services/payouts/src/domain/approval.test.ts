@@ -82,7 +82,7 @@ describe('a decision', () => {
     });
   });
 
-  it('that rejects approves nothing, whoever has approved before', () => {
+  it('that rejects counts as no approval, also after others have approved', () => {
     const approvals = [said(anna), said(ben)];
     expect(applyDecision(waiting({ approvals }), 'rejected', maker, now)).toMatchObject({
       value: { isApproved: false, isAgain: false },

@@ -2,12 +2,19 @@ import { expect, test } from '@jest/globals';
 import { attemptStatusesOf } from './attempts.ts';
 import type { TransactionState } from './states.ts';
 
-const statuses = (...attempts: (TransactionState | 'in a block' | 'invalidated after a block')[]) =>
+const states = {
+  'in a block': 'broadcast',
+  'invalidated after a block': 'invalidated',
+  mined: 'mined',
+  reverted: 'reverted',
+} as const;
+type InBlock = keyof typeof states;
+const isInBlock = (given: string): given is InBlock => Object.hasOwn(states, given);
+
+const statuses = (...attempts: (TransactionState | InBlock)[]) =>
   attemptStatusesOf(
-    attempts.map((state) =>
-      state === 'in a block' || state === 'invalidated after a block'
-        ? { state: state === 'in a block' ? 'broadcast' : 'invalidated', blockHash: '0xblock' }
-        : { state, blockHash: state === 'mined' || state === 'reverted' ? '0xblock' : null },
+    attempts.map((given) =>
+      isInBlock(given) ? { state: states[given], blockHash: '0xblock' } : { state: given, blockHash: null },
     ),
   );
 

@@ -80,10 +80,8 @@ test.each<[string, Record<string, unknown>, string, Record<string, unknown>]>([
     { type: 'automatic_payout_failed', asset: 'BTC', reason: 'the balance is too small' },
   ],
 ])('%s is told with what a person wants to know of it', (type, data, kind, facts) => {
-  expect(notificationOf(event(type, data))).toMatchObject({ kind, facts: { ...facts } });
-  expect(Object.keys(notificationOf(event(type, data))?.facts ?? {}).sort()).toEqual(
-    Object.keys(facts).sort(),
-  );
+  const told = notificationOf(event(type, data));
+  expect([told?.kind, told?.facts]).toStrictEqual([kind, facts]);
 });
 
 test('a payout that its owner has cancelled is not told', () => {
