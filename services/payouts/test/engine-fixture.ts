@@ -158,6 +158,17 @@ export class EngineFixture extends ChainWorkerFixture {
     );
   }
 
+  /** The next time two orders are to be signed, the first is, and the second is refused. */
+  refusedAfterTheFirst(because: string, againAfterMs: number): void {
+    const refused = { because, payouts: [], foreign: [], again_after_ms: againAfterMs };
+    this.signer.before = async (request) => {
+      this.signer.before = async () => undefined;
+      expect(request.orders).toHaveLength(2);
+      const answer = await this.signer.sign({ ...request, orders: request.orders.slice(0, 1) });
+      return answer.known ? { ...answer, reply: { ...answer.reply, refused } } : answer;
+    };
+  }
+
   /** What must be true after every test. */
   async expectSound(): Promise<void> {
     const payouts =

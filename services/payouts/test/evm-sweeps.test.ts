@@ -11,17 +11,6 @@ import { TestBoard } from './service-client.ts';
 /** Sweeps that payouts need, and the deposits they bring. */
 const fixture = engineSuite();
 
-/** The next time two orders are to be signed, the first is, and the second is refused. */
-function refusedAfterTheFirst(because: string, againAfterMs: number): void {
-  const refused = { because, payouts: [], foreign: [], again_after_ms: againAfterMs };
-  fixture.signer.before = async (request) => {
-    fixture.signer.before = async () => undefined;
-    expect(request.orders).toHaveLength(2);
-    const answer = await fixture.signer.sign({ ...request, orders: request.orders.slice(0, 1) });
-    return answer.known ? { ...answer, reply: { ...answer.reply, refused } } : answer;
-  };
-}
-
 describe('a sweep', () => {
   it('of Ether brings what a payout lacks, and the payout waits until the sweep is confirmed', async () => {
     fixture.chain.fund('ETH', HOT, ETHER);
@@ -129,10 +118,9 @@ describe('a sweep', () => {
   });
 
   it('for which the signer had no time is signed in the next round, and no refusal is logged', async () => {
-    await fixture.deposit(1, 'ETH', 3n * ETHER);
-    await fixture.deposit(2, 'ETH', 3n * ETHER);
+    await fixture.depositMany(1, 2, 3n * ETHER);
     const { id } = await fixture.reserve({ amount: 5n * ETHER });
-    refusedAfterTheFirst('the request has taken its time', 0);
+    fixture.refusedAfterTheFirst('the request has taken its time', 0);
     await fixture.run();
     const sweeps = async () => (await fixture.transactions()).filter(({ purpose }) => purpose === 'sweep');
     expect(await sweeps()).toHaveLength(1);
@@ -143,10 +131,9 @@ describe('a sweep', () => {
   });
 
   it('for which a process asks the signer late is left to another process, which signs it at once', async () => {
-    await fixture.deposit(1, 'ETH', 3n * ETHER);
-    await fixture.deposit(2, 'ETH', 3n * ETHER);
+    await fixture.depositMany(1, 2, 3n * ETHER);
     const { id } = await fixture.reserve({ amount: 5n * ETHER });
-    refusedAfterTheFirst('the question came late', 1_000);
+    fixture.refusedAfterTheFirst('the question came late', 1_000);
     const states = async () => (await fixture.transactions()).map(({ state }) => state);
     await fixture.run(fixture.replica());
     expect(await states()).toEqual(['broadcast']);
@@ -154,6 +141,19 @@ describe('a sweep', () => {
     expect(await states()).toEqual(['broadcast', 'broadcast']);
     await fixture.expectPaid({ id });
   });
+
+  it.each([1, 60])(
+    'that the signer refuses for %i s is tried again after ten times that',
+    async (seconds) => {
+      await fixture.depositMany(1, 2, 3n * ETHER);
+      await fixture.reserve({ amount: 5n * ETHER });
+      fixture.refusedAfterTheFirst('something did not answer', seconds * 1_000);
+      await fixture.run();
+      const again = new Date(fixture.clock.now().getTime() + 10 * seconds * 1_000);
+      const left = await fixture.db.rows('select retry_at from unswept_deposits where retry_at is not null');
+      expect(left).toEqual([{ retry_at: again }]);
+    },
+  );
 
   it('of less than it costs is not made', async () => {
     await fixture.deposit(1, 'ETH', 2n * 21_000n * MAX_FEE);

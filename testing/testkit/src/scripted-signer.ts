@@ -71,7 +71,7 @@ export function scriptedSigner<K extends ChainKind>(kind: K, keys: SignerOf<K>):
             because: 'not of this wallet',
             payouts: [...payouts],
             foreign,
-            again_after_ms: 1,
+            again_after_ms: 60_000,
           };
           return { known: true, reply: { signed, refused } };
         }

@@ -17,8 +17,11 @@ import { payoutSpans } from './payout-spans.ts';
 import { storeSigned } from './store-signed.ts';
 import { sendTransaction } from './transactions.ts';
 
-/** Sweeps and merges that the signer has refused are left out of plans for this time. */
-const AGAIN_AFTER_MS = 10 * 60_000;
+/**
+ * Sweeps and merges that the signer has refused are left out of plans for so many times what it says: ten seconds when
+ * something did not answer, ten minutes when somebody has to look into it. Their payouts need others meanwhile.
+ */
+const TIMES_AS_LONG = 10;
 
 /** Thrown to roll back the database transaction: the plan is out of date, or another one is not carried out yet. */
 class NotNow extends Error {}
@@ -173,7 +176,7 @@ async function postpone(
   // Another process may be asked to sweep the same at once.
   if (because === CAME_LATE && payments.length === 0) return;
   const now = clock.now().getTime();
-  const later = new Date(now + Math.max(againAfterMs, AGAIN_AFTER_MS));
+  const later = new Date(now + TIMES_AS_LONG * againAfterMs);
   const utxos = order.is === 'spend' ? order.utxos : [];
   const outputs = utxos.filter(({ outpoint }) => foreign.includes(outpoint));
   if (outputs.length > 0) return await postponeUtxos(trx, outputs, later);
