@@ -180,20 +180,24 @@ describe('a broadcast', () => {
 describe('the node', () => {
   beforeEach(() => fixture.chain.fund('ETH', HOT, 10n * ETHER));
 
-  it('that does not answer about one transaction delays no other one', async () => {
-    const [odd, other] = [await fixture.reserve(), await fixture.reserve()];
+  it('that does not answer about two transactions delays no other one, and is logged once', async () => {
+    const payouts = [await fixture.reserve(), await fixture.reserve(), await fixture.reserve()];
     await fixture.run();
-    const oddHash = (await fixture.transactions())[0]?.['tx_hash'];
+    const odd = (await fixture.transactions()).slice(0, 2).map((one) => one['tx_hash']);
     fixture.chain.mine(CONFIRMATIONS);
     const { sender } = fixture.chain;
     const status: typeof sender.status = async (txHash) => {
-      if (txHash === oddHash) throw new Error('the node stumbles over this one');
+      if (odd.includes(txHash)) throw new Error('the node stumbles over this one');
       return sender.status(txHash);
     };
-    const third = await fixture.reserve();
+    const last = await fixture.reserve();
     await fixture.runWith({ status });
-    expect(await fixture.statusesOf(odd, other, third)).toEqual(['broadcast', 'mined', 'broadcast']);
-    fixture.expectLogged({ level: 'warn', transaction: oddHash });
+    const statuses = await fixture.statusesOf(...payouts, last);
+    expect(statuses).toEqual(['broadcast', 'broadcast', 'mined', 'broadcast']);
+    const silences = fixture.lines.filter(({ msg }) => msg === 'the node does not tell of a transaction');
+    expect(silences).toEqual([
+      expect.objectContaining({ level: 'warn', chain: 'ethereum', transaction: odd[0] }),
+    ]);
   });
 
   it('that does not answer about settled transactions delays nothing else', async () => {

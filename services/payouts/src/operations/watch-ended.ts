@@ -13,6 +13,7 @@ import {
   type Whereabouts,
 } from '../store/transactions.ts';
 import { settleMined } from './bitcoin/follow-groups.ts';
+import { reportSilence } from './report-silence.ts';
 
 /** What differs between the kinds of chains after a transaction has ended. */
 type EndedRules<K extends ChainKind> = {
@@ -88,9 +89,7 @@ async function lookOrReport<K extends ChainKind>(
   try {
     return await look(ports, transaction);
   } catch (error) {
-    const details = { transaction: transaction.txHash, reason: reason(error) };
-    const message = 'the node does not tell of a transaction';
-    ports.throttledLog.log('warn', `look.${transaction.id}`, details, message);
+    reportSilence(ports, transaction, error);
     if (transaction.missingSince !== null) return { is: 'missing' };
     return { is: transaction.finalAt === null ? 'not_final' : 'final' };
   }

@@ -1,8 +1,7 @@
-import { StatusMissing } from '@quittance/chains/solana/non-inclusion';
 import { type Lease, renewLease } from '@quittance/shared/lease';
-import { reason } from '@quittance/shared/logger';
 import { openGroups, walletsWithOpenTransactions } from '../../store/replacement-groups.ts';
 import { newestOf, type ReplacementGroup } from '../../store/transactions.ts';
+import { reportSilence } from '../report-silence.ts';
 import type { AccountChainPorts } from './driver.ts';
 
 const WALLETS_AT_ONCE = 100;
@@ -32,7 +31,7 @@ export async function followTransactions<Progress, Look>(
   lease: Lease,
   tracker: TransactionTracker<Progress, Look>,
 ): Promise<number> {
-  const { db, chain, sender, throttledLog } = ports;
+  const { db, chain, sender } = ports;
   let moved = 0;
   let silences = 0;
   for (const wallet of await walletsWithOpenTransactions(db, chain, sender.hotAddress, WALLETS_AT_ONCE)) {
@@ -49,11 +48,7 @@ export async function followTransactions<Progress, Look>(
       } catch (error) {
         // A group of which the node says nothing does not delay the others.
         silences += 1;
-        const { id, txHash } = newestOf(group);
-        // That one does not pass by itself: the node lacks what it must have.
-        const level = error instanceof StatusMissing ? 'error' : 'warn';
-        const details = { transaction: txHash, reason: reason(error) };
-        throttledLog.log(level, `look.${id}`, details, 'the node does not tell of a transaction');
+        reportSilence(ports, newestOf(group), error);
         return undefined;
       }
     };

@@ -2,7 +2,6 @@ import type { TransactionStatus } from '@quittance/chains/chain';
 import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { type Lease, renewLease } from '@quittance/shared/lease';
-import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
 import pMap from 'p-map';
 import { nextBitcoinStep } from '../../domain/bitcoin/next-step.ts';
@@ -16,6 +15,7 @@ import {
   type Transaction,
 } from '../../store/transactions.ts';
 import { noteChange, settleUtxos } from '../../store/utxos.ts';
+import { reportSilence } from '../report-silence.ts';
 import { sendTransaction, settleTransaction } from '../transactions.ts';
 import { bumpGroup } from './bump-group.ts';
 import { invalidateConflicted } from './invalidate-conflicted.ts';
@@ -55,15 +55,11 @@ export async function followGroups(ports: BitcoinPorts, lease: Lease): Promise<n
 }
 
 /** A failure for one group does not delay the others. */
-async function lookOrReport(
-  { sender, throttledLog }: BitcoinPorts,
-  group: ReplacementGroup,
-): Promise<BitcoinLooks | undefined> {
+async function lookOrReport(ports: BitcoinPorts, group: ReplacementGroup): Promise<BitcoinLooks | undefined> {
   try {
-    return await Promise.all(group.map(async (of) => ({ of, seen: await sender.status(of.txHash) })));
+    return await Promise.all(group.map(async (of) => ({ of, seen: await ports.sender.status(of.txHash) })));
   } catch (error) {
-    const details = { transaction: group[0].txHash, reason: reason(error) };
-    throttledLog.log('warn', `look.${group[0].id}`, details, 'the node does not tell of a transaction');
+    reportSilence(ports, group[0], error);
     return undefined;
   }
 }
