@@ -138,7 +138,8 @@ export function openDrills() {
         expect(status).toMatch(/^(?:mined|failed)$/);
         return String(status);
       },
-      STEP_MS,
+      // What was paid in a moment ago waits for the auditor's next check.
+      AUDITOR_MS + STEP_MS,
       200,
     );
   }
