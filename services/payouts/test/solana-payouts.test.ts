@@ -153,23 +153,27 @@ describe('sweeps', () => {
     expect(await hotBalance('USDC_SOL')).toBe(5_000_000n);
   });
 
-  it('that expire are planned again', async () => {
+  it('that expire are planned again, and are logged once', async () => {
     await begin(SOL);
-    await fixture.deposit('SOL', 5n * SOL);
+    await fixture.deposit('SOL', 3n * SOL);
+    await fixture.deposit('SOL', 2n * SOL);
     fixture.onBroadcast = async () => 'unknown';
     const { id } = await fixture.reserve('SOL', 4n * SOL);
     await fixture.run();
     await fixture.expires();
     await fixture.run();
-    expect(await fixture.transactions()).toMatchObject([{ state: 'invalidated' }]);
+    const ends = async () =>
+      (await fixture.transactions()).map(({ purpose, state }) => `${purpose} ${state}`);
+    const expired = ['sweep invalidated', 'sweep invalidated'];
+    expect(await ends()).toEqual(expired);
+    const ended = fixture.lines.filter(({ msg }) => /in no block|never be mined/.test(msg));
+    expect(ended).toMatchObject([
+      { level: 'warn', msg: 'a sweep was in no block in its time, its deposits are swept again' },
+    ]);
     // The database uses its own clock, which no test moves.
     await fixture.db.rows('update unswept_deposits set retry_at = now()');
     fixture.onBroadcast = (_raw, send) => send();
     await fixture.ends(id, 'mined');
-    expect((await fixture.transactions()).map(({ purpose, state }) => [purpose, state])).toEqual([
-      ['sweep', 'invalidated'],
-      ['sweep', 'mined'],
-      ['payout', 'mined'],
-    ]);
+    expect(await ends()).toEqual([...expired, 'sweep mined', 'sweep mined', 'payout mined']);
   });
 });

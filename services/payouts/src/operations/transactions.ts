@@ -122,10 +122,37 @@ export async function settleTransaction(
 export async function invalidateGroup(
   ports: ChainPorts,
   lease: Lease,
-  { group, purpose, wallet, nonce, txHash }: Transaction,
+  transaction: Transaction,
   alongside?: Alongside,
 ): Promise<boolean> {
-  const { db, chain, clock, logger, wakeRelay } = ports;
+  const payouts = await endUnmined(ports, lease, transaction, alongside);
+  if (payouts === undefined) return false;
+  const { txHash, wallet, nonce } = transaction;
+  const details = { chain: ports.chain, transaction: txHash, payouts, wallet, nonce };
+  ports.logger.error(details, 'a transaction can never be mined');
+  return true;
+}
+
+/**
+ * The same for a sweep whose time is over, as happens to many while a network is busy. Its deposits are planned again. Logged
+ * once a minute.
+ */
+export async function expireSweep(ports: ChainPorts, lease: Lease, sweep: Transaction): Promise<boolean> {
+  if ((await endUnmined(ports, lease, sweep)) === undefined) return false;
+  const { chain, throttledLog } = ports;
+  const details = { chain, transaction: sweep.txHash, wallet: sweep.wallet };
+  const message = 'a sweep was in no block in its time, its deposits are swept again';
+  throttledLog.log('warn', `expired.${chain}`, details, message);
+  return true;
+}
+
+/** @returns the payouts that have failed; undefined when the group had ended before */
+async function endUnmined(
+  { db, clock, wakeRelay }: ChainPorts,
+  lease: Lease,
+  { group, purpose }: Transaction,
+  alongside?: Alongside,
+): Promise<PayoutId[] | undefined> {
   const payouts = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     if (!(await invalidateAttempts(trx, group))) return undefined;
@@ -138,11 +165,10 @@ export async function invalidateGroup(
     failpoint(`${purpose}s.invalidating`);
     return unpaid;
   });
-  if (payouts === undefined) return false;
+  if (payouts === undefined) return undefined;
   failpoint(`${purpose}s.invalidated`);
   wakeRelay();
-  logger.error({ chain, transaction: txHash, payouts, wallet, nonce }, 'a transaction can never be mined');
-  return true;
+  return payouts;
 }
 
 /** Fails a payout that its recipient would refuse. Nothing was signed for it, so all of its money goes back. */

@@ -13,7 +13,7 @@ import { isNewest, paymentsOf } from '../../store/replacement-groups.ts';
 import { hasPlan, plannedAfter } from '../../store/signing-plans.ts';
 import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transactions.ts';
 import { signPlanned } from '../sign-planned.ts';
-import { invalidateGroup, sendTransaction, settleTransaction } from '../transactions.ts';
+import { expireSweep, invalidateGroup, sendTransaction, settleTransaction } from '../transactions.ts';
 import type { TransactionTracker } from './follow-transactions.ts';
 import { availableLiquidity } from './payment-sources.ts';
 
@@ -78,7 +78,7 @@ async function afterExpiry(ports: SolanaPorts, lease: Lease, expired: Transactio
   // Its next attempt may be signed already, so the group must not end.
   if (await hasPlan(ports.db, ports.chain)) return false;
   await renewLease(ports.db, lease);
-  if (expired.purpose === 'sweep') return invalidateGroup(ports, lease, expired);
+  if (expired.purpose === 'sweep') return expireSweep(ports, lease, expired);
   return ports.assets.includes(expired.asset) && signAgain(ports, lease, expired);
 }
 
