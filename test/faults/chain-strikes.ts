@@ -53,5 +53,5 @@ export const losing: Strike = {
   },
   end: ({ ways }) => ways.map((way) => way.set({ kind: 'pass' })),
   fired: ({ ways, protocol }) => ways.reduce((sum, way) => sum + way.counted(protocol.sends).lost, 0),
-  strikes: ({ ways }) => ways.reduce((sum, way) => sum + way.fired(), 0),
+  strikes: ({ ways, protocol }) => ways.reduce((sum, way) => sum + way.counted(protocol.sends).lost, 0),
 };

@@ -18,8 +18,8 @@ import { storeSigned } from './store-signed.ts';
 import { sendTransaction } from './transactions.ts';
 
 /**
- * Sweeps and merges that the signer has refused are left out of plans for so many times what it says: ten seconds when
- * something did not answer, ten minutes when somebody has to look into it. Their payouts need others meanwhile.
+ * Sweeps and merges that the signer has refused, and outputs that are not of its wallet, are left out of plans so many times as
+ * long as it says: ten seconds when the KMS did not sign, ten minutes when somebody has to look into it.
  */
 const TIMES_AS_LONG = 10;
 
