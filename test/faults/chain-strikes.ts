@@ -17,8 +17,6 @@ export type Strike = {
   begin(pair: Pair): unknown;
   end(pair: Pair): unknown;
   fired(pair: Pair): number;
-  /** How often it occurred again, where it does not last. Asked before it ends. */
-  strikes?(pair: Pair): number;
 };
 export const onTheWay = (which: readonly (0 | 1)[], fault: Fault): Strike => ({
   begin: ({ ways }) => which.map((i) => ways[i].set(fault)),
@@ -53,5 +51,4 @@ export const losing: Strike = {
   },
   end: ({ ways }) => ways.map((way) => way.set({ kind: 'pass' })),
   fired: ({ ways, protocol }) => ways.reduce((sum, way) => sum + way.counted(protocol.sends).lost, 0),
-  strikes: ({ ways, protocol }) => ways.reduce((sum, way) => sum + way.counted(protocol.sends).lost, 0),
 };

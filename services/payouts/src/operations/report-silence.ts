@@ -5,7 +5,7 @@ import type { Transaction } from '../store/transactions.ts';
 
 /**
  * Logs that the node told nothing of a transaction: once a minute for each chain, because a node that fails does so for
- * many. A node that lacks what it must have does not mend that by itself: an error for each transaction.
+ * many. A node that lacks what it must have will not get it by itself: an error for each transaction, once a minute.
  */
 export function reportSilence(
   { chain, throttledLog }: Pick<ChainPorts, 'chain' | 'throttledLog'>,

@@ -134,8 +134,8 @@ export async function invalidateGroup(
 }
 
 /**
- * The same for a sweep whose time is over, as happens to many while a network is busy. Its deposits are planned again. Logged
- * once a minute.
+ * Ends the group of a sweep whose time is over, with the same proof: its deposits may be planned again. Many expire while a
+ * network is busy, so it is logged once a minute. False when the group had ended before.
  */
 export async function expireSweep(ports: ChainPorts, lease: Lease, sweep: Transaction): Promise<boolean> {
   if ((await endUnmined(ports, lease, sweep)) === undefined) return false;
