@@ -125,6 +125,7 @@ type ChainFault = Strike & {
 };
 type Blindness = 'untold' | 'diverging';
 const FAILED = /"level":"(?:warn|error)"/;
+const RECOVERED = /the worker is working again/;
 
 const faults: ChainFault[] = [
   { fault: 'a node down', ...onTheWay([0], { kind: 'refuse' }), met: followers, blind: 'untold' },
@@ -181,6 +182,7 @@ test.each(faultsOfTheDay(faults))(
         await goThrough(on, found, struck, {
           lastsMs: FAULT_MS,
           says: FAILED,
+          over: RECOVERED,
           async during() {
             const seen = blind && (await heights(blind));
             await sleep(ms);

@@ -69,6 +69,7 @@ const way = (fault: Fault) => onTheWay(() => on.between, fault);
 /** In the words of the driver, of the operating system or of Postgres itself. */
 const PROBLEM =
   /"level":"(?:warn|error)".*(?:connect|terminat|database|ECONN|EPIPE|timeout|shut|clients|space left)/i;
+const RECOVERED = /the worker is working again/;
 
 const faults: Met[] = [
   { fault: 'Postgres killed', ...notConnected(engine, 'kill'), met: services },
@@ -141,6 +142,7 @@ const meet = (one: Met): Promise<void> =>
     await goThrough(on, [found], one, {
       lastsMs: FAULT_MS,
       says: PROBLEM,
+      over: RECOVERED,
       told: TOLD,
       healsWithinMs: RECONNECT_WITHIN_MS,
       healed: () => allReady(on.quittance, 2 * RECONNECT_WITHIN_MS),

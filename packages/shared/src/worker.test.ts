@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { sleep } from './clock.ts';
-import { batchPauseMs, withBatchPause } from './worker.ts';
+import { createLogger } from './logger.ts';
+import { batchPauseMs, logSteps, withBatchPause } from './worker.ts';
 
 const STEP_MS = 4;
 /** A timer may end a little before its time. */
@@ -44,4 +45,49 @@ test('a step that fails fails at once', async () => {
     () => false,
   );
   await expect(failing).rejects.toThrow('no');
+});
+
+const FAILED = 'a step failed, trying again every second';
+const WORKS = 'the worker is working again';
+
+/** A worker's steps, what is logged of them, and the time, which stands still. */
+function stepsAtHand() {
+  const lines: string[] = [];
+  const time = { ms: 0 };
+  const write = (line: string) => {
+    const { msg, times, suppressed } = JSON.parse(line);
+    lines.push([msg, times ?? suppressed].filter((part) => part !== undefined).join(' × '));
+  };
+  const steps = logSteps(createLogger('test', 'info', { write }), 'a worker', () => time.ms);
+  const fail = () => steps.failed(new Error('no answer'));
+  return { lines, time, fail, succeed: () => steps.succeeded() };
+}
+
+test('a worker logs its first failure and its recovery at once', () => {
+  const { lines, fail, succeed, time } = stepsAtHand();
+  succeed();
+  for (let i = 0; i < 2; i++) {
+    fail();
+    succeed();
+    succeed();
+    time.ms += 60_000;
+  }
+  expect(lines).toEqual([FAILED, WORKS, FAILED, WORKS]);
+});
+
+test('a worker that fails every other step logs one line a minute, and its recovery after a minute without a failure', () => {
+  const { lines, fail, succeed, time } = stepsAtHand();
+  for (let i = 0; i < 120; i++) {
+    fail();
+    time.ms += 500;
+    succeed();
+    time.ms += 500;
+  }
+  expect(lines).toEqual([FAILED, WORKS, FAILED, `${FAILED} × 60`]);
+  time.ms += 58_000;
+  succeed();
+  expect(lines).toHaveLength(4);
+  time.ms += 1_000;
+  succeed();
+  expect(lines.slice(4)).toEqual([`${WORKS} × 58`]);
 });

@@ -19,13 +19,15 @@ export type WorkerOptions = {
 };
 
 const FAILURE_PAUSE_MS = 1_000;
+/** A worker that fails again within this time after it recovered is unsteady. */
+const STEADY_AFTER_MS = 60_000;
 
 /** Steps forever: again at once while there is work, after a pause when there is none or a step failed. */
 export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptions): Worker {
   let stopped = false;
   let pause = new AbortController();
   let isWoken = false;
-  const failures = throttledLog(logger);
+  const steps = logSteps(logger, worker);
 
   const loop = (async () => {
     while (!stopped) {
@@ -33,11 +35,10 @@ export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptio
       let pauseMs = FAILURE_PAUSE_MS;
       try {
         const isBusy = (await step()) > 0;
-        failures.ended(worker, { worker }, 'the worker is working again');
+        steps.succeeded();
         pauseMs = isBusy || isWoken ? 0 : everyMs;
       } catch (error) {
-        const fields = { worker, reason: reason(error) };
-        failures.log('error', worker, fields, 'a step failed, trying again every second');
+        steps.failed(error);
       }
       if (pauseMs === 0) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -61,6 +62,38 @@ export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptio
       stopped = true;
       pause.abort();
       await loop;
+    },
+  };
+}
+
+/**
+ * Logs a worker's failures: the first one at once and one a minute while they last, and the recovery at the first step that
+ * succeeds. A worker that fails again within a minute is unsteady, for example because its node loses some of its answers:
+ * it has recovered when no step has failed for a minute, so that its lines are one a minute and not two for each failure.
+ */
+export function logSteps(
+  logger: Logger,
+  worker: string,
+  nowMs: () => number = () => performance.now(),
+): { failed(error: unknown): void; succeeded(): void } {
+  const failures = throttledLog(logger, nowMs);
+  let isFailing = false;
+  let isUnsteady = false;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let recoveredAt = Number.NEGATIVE_INFINITY;
+  return {
+    failed(error) {
+      failedAt = nowMs();
+      if (!isFailing) isUnsteady = failedAt - recoveredAt < STEADY_AFTER_MS;
+      isFailing = true;
+      const fields = { worker, reason: reason(error) };
+      failures.log('error', worker, fields, 'a step failed, trying again every second');
+    },
+    succeeded() {
+      if (!isFailing || (isUnsteady && nowMs() - failedAt < STEADY_AFTER_MS)) return;
+      isFailing = false;
+      recoveredAt = nowMs();
+      failures.ended(worker, { worker }, 'the worker is working again');
     },
   };
 }
