@@ -125,7 +125,6 @@ type ChainFault = Strike & {
 };
 type Blindness = 'untold' | 'diverging';
 const FAILED = /"level":"(?:warn|error)"/;
-const RECOVERED = /the worker is working again/;
 
 const faults: ChainFault[] = [
   { fault: 'a node down', ...onTheWay([0], { kind: 'refuse' }), met: followers, blind: 'untold' },
@@ -182,7 +181,6 @@ test.each(faultsOfTheDay(faults))(
         await goThrough(on, found, struck, {
           lastsMs: FAULT_MS,
           says: FAILED,
-          over: RECOVERED,
           async during() {
             const seen = blind && (await heights(blind));
             await sleep(ms);

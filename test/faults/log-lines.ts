@@ -33,8 +33,11 @@ export type LogLines = {
   unusable(strikes?: number): string[];
 };
 
-/** Services write to their logs through a pipe, and a busy one may come late to what it tells of. */
-const WRITTEN_WITHIN_MS = 20_000;
+/**
+ * A worker that was in trouble a moment before says it again after a minute. Services write to their logs through a pipe, and
+ * a busy one may come late to what it tells of.
+ */
+const WRITTEN_WITHIN_MS = 80_000;
 /** Trouble of one kind, that is of no single request, is told a few times and not all the time, and once more a strike. */
 const TIMES_MAX = 60;
 const KEPT_OF_A_LINE = 1_000;

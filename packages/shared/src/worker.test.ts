@@ -60,7 +60,7 @@ function stepsAtHand() {
   };
   const steps = logSteps(createLogger('test', 'info', { write }), 'a worker', () => time.ms);
   const fail = () => steps.failed(new Error('no answer'));
-  return { lines, time, fail, succeed: () => steps.succeeded() };
+  return { lines, time, fail, succeed: (pauseMs = 0) => steps.succeeded(pauseMs) };
 }
 
 test('a worker logs its first failure and its recovery at once', () => {
@@ -90,4 +90,34 @@ test('a worker that fails every other step logs one line a minute, and its recov
   time.ms += 1_000;
   succeed();
   expect(lines.slice(4)).toEqual([`${WORKS} × 58`]);
+});
+
+test('a worker that fails within a minute after a late recovery is unsteady, and later it is steady again', () => {
+  const { lines, fail, succeed, time } = stepsAtHand();
+  const failAndSucceed = () => {
+    fail();
+    succeed();
+  };
+  failAndSucceed();
+  failAndSucceed();
+  time.ms += 60_000;
+  succeed();
+  failAndSucceed();
+  expect(lines.slice(2)).toEqual([FAILED, WORKS, FAILED]);
+  time.ms += 60_000;
+  succeed();
+  time.ms += 60_000;
+  failAndSucceed();
+  expect(lines.slice(5)).toEqual([WORKS, FAILED, WORKS]);
+});
+
+test('an unsteady worker that pauses for long logs its recovery before the pause', () => {
+  const { lines, fail, succeed } = stepsAtHand();
+  fail();
+  succeed();
+  fail();
+  succeed(59_999);
+  expect(lines).toEqual([FAILED, WORKS, FAILED]);
+  succeed(60_000);
+  expect(lines.slice(3)).toEqual([WORKS]);
 });

@@ -19,7 +19,7 @@ export type WorkerOptions = {
 };
 
 const FAILURE_PAUSE_MS = 1_000;
-/** A worker that fails again within this time after it recovered is unsteady. */
+/** A worker that fails again so soon after its recovery is unsteady, until it has not failed for so long. */
 const STEADY_AFTER_MS = 60_000;
 
 /** Steps forever: again at once while there is work, after a pause when there is none or a step failed. */
@@ -35,8 +35,8 @@ export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptio
       let pauseMs = FAILURE_PAUSE_MS;
       try {
         const isBusy = (await step()) > 0;
-        steps.succeeded();
         pauseMs = isBusy || isWoken ? 0 : everyMs;
+        steps.succeeded(pauseMs);
       } catch (error) {
         steps.failed(error);
       }
@@ -69,13 +69,15 @@ export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptio
 /**
  * Logs a worker's failures: the first one at once and one a minute while they last, and the recovery at the first step that
  * succeeds. A worker that fails again within a minute is unsteady, for example because its node loses some of its answers:
- * it has recovered when no step has failed for a minute, so that its lines are one a minute and not two for each failure.
+ * it has recovered when no step has failed for a minute, so that it logs about one line a minute and not two for each failure.
+ * Before a pause that is longer than what is left of that minute the recovery is logged at once: the log would tell of a
+ * failure all the while.
  */
 export function logSteps(
   logger: Logger,
   worker: string,
   nowMs: () => number = () => performance.now(),
-): { failed(error: unknown): void; succeeded(): void } {
+): { failed(error: unknown): void; succeeded(pauseMs: number): void } {
   const failures = throttledLog(logger, nowMs);
   let isFailing = false;
   let isUnsteady = false;
@@ -89,8 +91,8 @@ export function logSteps(
       const fields = { worker, reason: reason(error) };
       failures.log('error', worker, fields, 'a step failed, trying again every second');
     },
-    succeeded() {
-      if (!isFailing || (isUnsteady && nowMs() - failedAt < STEADY_AFTER_MS)) return;
+    succeeded(pauseMs) {
+      if (!isFailing || (isUnsteady && nowMs() + pauseMs - failedAt < STEADY_AFTER_MS)) return;
       isFailing = false;
       recoveredAt = nowMs();
       failures.ended(worker, { worker }, 'the worker is working again');

@@ -6,45 +6,43 @@ import type { Chain } from '@quittance/shared/assets';
 import { createLogger, throttledLog } from '@quittance/shared/logger';
 import { reportSilence } from './report-silence.ts';
 
-/** Reports a failure of each transaction, in one minute. @returns the lines, and whether each is an error */
-function reported(failures: readonly { chain: Chain; id: string; error: Error }[]): object[] {
-  const lines: object[] = [];
+type Failure = { chain?: Chain; id: string; error: Error };
+
+/** Reports failures, all in one minute. @returns what the lines say */
+function reported(failures: readonly Failure[]): string[] {
+  const lines: string[] = [];
   const write = (line: string) => {
-    const { level, chain, transaction } = JSON.parse(line);
-    lines.push({ level, chain, transaction });
+    const { level, chain, transaction, msg } = JSON.parse(line);
+    lines.push(`${level} ${chain} ${transaction}: ${msg}`);
   };
   const log = throttledLog(createLogger('test', 'info', { write }), () => 0);
-  for (const { chain, id, error } of failures)
-    reportSilence({ chain, throttledLog: log }, { id, txHash: `hash of ${id}` }, error);
+  for (const { chain = 'solana', id, error } of failures)
+    reportSilence({ chain, throttledLog: log }, { id, txHash: `tx-${id}` }, error);
   return lines;
 }
 
-const away = new RpcUnavailable('getTransaction', 'no answer');
+const away = (id: string) => ({ id, error: new RpcUnavailable('getTransaction', `no answer about ${id}`) });
+const UNTOLD = 'the node does not tell of a transaction';
 
 test('a node that is away is one warning for each chain', () => {
-  const failures = (['ethereum', 'bitcoin'] as const).flatMap((chain) => [
-    { chain, id: `a on ${chain}`, error: away },
-    { chain, id: `b on ${chain}`, error: away },
-  ]);
-  expect(reported(failures)).toEqual([
-    { level: 'warn', chain: 'ethereum', transaction: 'hash of a on ethereum' },
-    { level: 'warn', chain: 'bitcoin', transaction: 'hash of a on bitcoin' },
-  ]);
+  const failures = (['ethereum', 'bitcoin'] as const).flatMap((chain) =>
+    ['a', 'b'].map((id) => ({ chain, ...away(id) })),
+  );
+  expect(reported(failures)).toEqual([`warn ethereum tx-a: ${UNTOLD}`, `warn bitcoin tx-a: ${UNTOLD}`]);
 });
 
 test('nodes that disagree are a warning beside that of one that is away', () => {
-  const disagreement = new NoQuorum('no two nodes say the same');
-  const of = { chain: 'ethereum', id: 'a' } as const;
-  expect(reported([away, disagreement, away].map((error) => ({ ...of, error })))).toHaveLength(2);
+  const disagree = (id: string) => ({ id, error: new NoQuorum(`two answers about ${id}`) });
+  expect(reported([away('a'), disagree('b'), away('c'), disagree('d')])).toEqual([
+    `warn solana tx-a: ${UNTOLD}`,
+    'warn solana tx-b: the nodes do not agree about a transaction',
+  ]);
 });
 
 test('a node that lacks the status of what is in its blocks is an error for each transaction', () => {
-  const failures = ['a', 'b', 'a'].map((id) => {
-    const error = new StatusMissing(`hash of ${id}`, 7);
-    return { chain: 'solana', id, error } as const;
-  });
-  expect(reported(failures)).toEqual([
-    { level: 'error', chain: 'solana', transaction: 'hash of a' },
-    { level: 'error', chain: 'solana', transaction: 'hash of b' },
+  const lacking = (id: string) => ({ id, error: new StatusMissing(`tx-${id}`, 7) });
+  expect(reported(['a', 'b', 'a'].map(lacking))).toEqual([
+    `error solana tx-a: ${UNTOLD}`,
+    `error solana tx-b: ${UNTOLD}`,
   ]);
 });
