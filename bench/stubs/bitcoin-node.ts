@@ -81,6 +81,7 @@ const headerOf = (of: number) => ({
   height: of,
   time: BEGUN + of,
   previousblockhash: hashOf(of - 1),
+  ...(of < height ? { nextblockhash: hashOf(of + 1) } : {}),
 });
 
 const heightOf = (hash: unknown): number => {

@@ -26,6 +26,11 @@ const HEALS_WITHIN_MS = 60_000;
 const STRIKES_WITHIN_MS = 60_000;
 const BLOCKS_UNSEEN = 6;
 /**
+ * More often, and a busy machine reads two nodes more slowly than the chain grows. In ten minutes these are 300 blocks, two
+ * days of Bitcoin, which are caught up on in the minute after which all is as before.
+ */
+const BLOCK_EVERY_MS = sized(1_000, 2_000);
+/**
  * At the usual pace two nodes and what stands before them would be busy with questions alone. With ten slots a second a busy
  * machine scanned Solana more slowly than it grew, and was minutes behind in the end; with four, a slow and busy one. These are
  * as many as Solana has.
@@ -88,8 +93,7 @@ const on = underLoad({
     pauseMs: 1_000,
     // What was asked for in ten minutes without a chain would take longer than the minute after which all is as before.
     mostOpen: 3 * known.length,
-    // More often, and a busy machine reads two nodes more slowly than the chain grows.
-    blockEveryMs: 1_000,
+    blockEveryMs: BLOCK_EVERY_MS,
   },
   async close(pairs) {
     for (const { nodes, ways } of pairs) {

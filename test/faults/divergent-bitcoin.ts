@@ -1,6 +1,12 @@
 import type { Ask, DivergentProtocol, Left, Told } from './divergent-node.ts';
 
-type Header = { hash: string; height: number; confirmations: number; previousblockhash?: string };
+type Header = {
+  hash: string;
+  height: number;
+  confirmations: number;
+  previousblockhash?: string;
+  nextblockhash?: string;
+};
 
 /** As Bitcoin Core counts coins for spending: who has six blocks on it. */
 const FINAL_AFTER = 5;
@@ -101,9 +107,12 @@ async function blockOf(
   const block = told.result as Header;
   if (block.height > left.at) differs();
   if (block.height > left.at && real === undefined) return NO_BLOCK;
+  const { nextblockhash: next, ...rest } = block;
+  const isNextOwn = left.how === 'diverge' && block.height >= left.at;
   const seen = {
-    ...block,
+    ...rest,
     confirmations: block.confirmations < 1 ? block.confirmations : top - block.height + 1,
+    ...(next === undefined || block.height >= top ? {} : { nextblockhash: isNextOwn ? otherOf(next) : next }),
   };
   if (real === undefined) return { result: seen };
   const { previousblockhash: parent = '' } = block;

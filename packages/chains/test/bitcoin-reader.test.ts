@@ -40,6 +40,47 @@ test('the head and its block are what the node says, and the first block has no 
   expect((await chain.reader.block(0))?.parentHash).toBe('0'.repeat(64));
 });
 
+/** A reader, and what it asks the node for; `before` is called first. */
+function asking(before: (method: string, params: readonly unknown[]) => Promise<void>) {
+  const { rpc } = chain;
+  return createBitcoinReader({
+    network: 'regtest',
+    rpc: {
+      ...rpc,
+      async call(method, params, ...more) {
+        await before(method, params);
+        return await rpc.call(method, params, ...more);
+      },
+      async batch(calls, ...more) {
+        for (const { method, params } of calls) await before(method, params);
+        return await rpc.batch(calls, ...more);
+      },
+    },
+  });
+}
+
+test('blocks after a height are one question each, and one for the first hash', async () => {
+  await chain.node.mine(4);
+  const from = (await height()) - 4;
+  const asked: string[] = [];
+  const reader = asking(async (method) => void asked.push(method));
+  expect((await reader.blocksAfter(from, 9)).map((block) => block.height)).toEqual(
+    [1, 2, 3, 4].map((n) => from + n),
+  );
+  expect(asked).toEqual(['getblockhash', ...Array.from({ length: 4 }, () => 'getblock')]);
+});
+
+test('blocks after a height end before one that a reorganisation takes out while they are read', async () => {
+  await chain.node.mine(3);
+  const from = (await height()) - 3;
+  let blocks = 0;
+  const reader = asking(async (method) => {
+    if (method === 'getblock') blocks += 1;
+    if (method === 'getblock' && blocks === 2) await chain.node.reorganise(2);
+  });
+  expect((await reader.blocksAfter(from, 3)).map((block) => block.height)).toEqual([from + 1]);
+});
+
 describe('a payment', () => {
   test.each([
     ['0.00000546', 546n],

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import {
   type Block,
-  blocksAfter,
   type ChainReader,
   type Head,
   type Payment,
@@ -38,29 +37,20 @@ const transaction = z.object({
   vout: z.array(output),
 });
 const header = z.object({ hash, height: heightForm, time: seconds, confirmations: z.int() });
-const block = header.extend({ previousblockhash: hash.optional(), tx: z.array(transaction) });
+const block = header.extend({
+  previousblockhash: hash.optional(),
+  nextblockhash: hash.optional(),
+  tx: z.array(transaction),
+});
 const poolInfo = z.object({ loaded: z.boolean() });
 type RawTransaction = z.infer<typeof transaction>;
+type RawBlock = z.infer<typeof block>;
 
 /** The parent of the first block, which has none. */
 const NO_PARENT = '0'.repeat(64);
 
 /** Reads Bitcoin from a node's JSON-RPC. It knows no key, and needs no index of transactions. */
 export function createBitcoinReader({ rpc, network }: { rpc: Rpc; network: BitcoinNetwork }): ChainReader {
-  async function block(height: number): Promise<Block | undefined> {
-    const found = await rawBlockAt(rpc, height);
-    if (found === undefined) return undefined;
-    return {
-      height,
-      hash: found.hash,
-      parentHash: found.previousblockhash ?? NO_PARENT,
-      time: found.time,
-      payments: found.tx.flatMap(paymentsOf),
-      // What left an address is only asked for where money may come without a trace.
-      spends: [],
-    };
-  }
-
   return {
     chain: 'bitcoin',
 
@@ -72,9 +62,23 @@ export function createBitcoinReader({ rpc, network }: { rpc: Rpc; network: Bitco
       return { height: found.height, hash: found.hash, time: found.time };
     },
 
-    block,
+    async block(height) {
+      const found = await rawBlockAt(rpc, height);
+      return found && blockOf(found);
+    },
 
-    blocksAfter: (height, limit) => blocksAfter(block, height, limit, 1),
+    async blocksAfter(height, limit) {
+      const blocks: Block[] = [];
+      let next = await hashAt(rpc, height + 1);
+      // Each block names the next one, so that its hash is no question of its own. It stops where the node changed its mind.
+      while (next !== undefined && blocks.length < limit) {
+        const found = await rawBlock(rpc, next, height + 1 + blocks.length);
+        if (found === undefined) break;
+        blocks.push(blockOf(found));
+        next = found.nextblockhash;
+      }
+      return blocks;
+    },
 
     hashAt: (height) => hashAt(rpc, height),
 
@@ -89,10 +93,24 @@ async function hashAt(rpc: Rpc, height: number): Promise<string | undefined> {
   return isOutOfRange(answer) ? undefined : read(hash, answer, 'getblockhash');
 }
 
+const blockOf = (found: RawBlock): Block => ({
+  height: found.height,
+  hash: found.hash,
+  parentHash: found.previousblockhash ?? NO_PARENT,
+  time: found.time,
+  payments: found.tx.flatMap(paymentsOf),
+  // What left an address is only asked for where money may come without a trace.
+  spends: [],
+});
+
 /** Undefined when the chain is not that high, or the block was taken out of it between the two questions. */
-export async function rawBlockAt(rpc: Rpc, height: number): Promise<z.infer<typeof block> | undefined> {
+export async function rawBlockAt(rpc: Rpc, height: number): Promise<RawBlock | undefined> {
   const wanted = await hashAt(rpc, height);
-  if (wanted === undefined) return undefined;
+  return wanted === undefined ? undefined : await rawBlock(rpc, wanted, height);
+}
+
+/** Undefined when the block is not at that height of the node's chain, or no longer. */
+async function rawBlock(rpc: Rpc, wanted: string, height: number): Promise<RawBlock | undefined> {
   const found = await ask(rpc, block, 'getblock', [wanted, 2], BLOCK_TIMEOUT_MS, 'exact');
   return found.confirmations < 1 || found.height !== height || found.hash !== wanted ? undefined : found;
 }
