@@ -35,7 +35,7 @@ export function createScanner(
   const idleMs = Math.min(scanIdleEveryMs, watched.outageMs / 2);
   const failed = (error: unknown) =>
     logger.warn({ reason: reason(error) }, 'the lease of a chain’s scanner could not be renewed');
-  const networks = throttledLog(logger, () => clock.now().getTime());
+  const networks = throttledLog(logger);
   const watch = watched.reader.watchPending?.bind(watched.reader);
   let lease: Lease | undefined;
   let isReady = false;

@@ -59,7 +59,7 @@ export async function startPayouts(
         random: randomBytes,
         logger,
         tracer,
-        throttledLog: throttledLog(logger, () => clock.now().getTime()),
+        throttledLog: throttledLog(logger),
         signer: busSigner(bus, clock),
         quotes,
         fiatRates,

@@ -58,7 +58,7 @@ export async function startSigner(config: SignerConfig, given: SignerOptions = {
         .filter((asset) => settings.limits[asset] === undefined);
       if (withoutLimits.length > 0)
         logger.warn({ assets: withoutLimits }, 'SIGNER_LIMITS has no limits for these assets');
-      const throttled = throttledLog(logger, () => clock.now().getTime());
+      const throttled = throttledLog(logger);
       const reconciliation = reconciliationOf({ bus, clock, throttledLog: throttled });
       const ports: Ports = {
         ...{ db, bus, clock, logger, throttledLog: throttled, chains, reconciliation, settings },
