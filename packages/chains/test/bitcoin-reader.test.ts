@@ -5,6 +5,7 @@ import { Address, TEST_NETWORK } from '@scure/btc-signer';
 import { createBitcoinReader } from '../src/bitcoin/reader.ts';
 import { signSpend } from '../src/bitcoin/spend.ts';
 import { keysOf } from '../src/bitcoin/wallet.ts';
+import type { ChainReader } from '../src/chain.ts';
 import { connectRpc, RpcUnavailable } from '../src/json-rpc.ts';
 import { type BitcoinChain, bitcoinChain, outpointOf, wallet } from './bitcoin-chain.ts';
 
@@ -40,34 +41,52 @@ test('the head and its block are what the node says, and the first block has no 
   expect((await chain.reader.block(0))?.parentHash).toBe('0'.repeat(64));
 });
 
-/** A reader, and what it asks the node for; `before` is called first. */
-function asking(before: (method: string, params: readonly unknown[]) => Promise<void>) {
+/** A reader: `before` is called with what it asks the node for, and `told` changes the blocks that the node gives. */
+function asking(
+  before: (method: string) => Promise<void>,
+  told: (block: { height: number }) => object = (block) => block,
+) {
   const { rpc } = chain;
   return createBitcoinReader({
     network: 'regtest',
     rpc: {
       ...rpc,
       async call(method, params, ...more) {
-        await before(method, params);
-        return await rpc.call(method, params, ...more);
+        await before(method);
+        const answer = await rpc.call(method, params, ...more);
+        return method === 'getblock' ? told(answer as { height: number }) : answer;
       },
       async batch(calls, ...more) {
-        for (const { method, params } of calls) await before(method, params);
+        for (const { method } of calls) await before(method);
         return await rpc.batch(calls, ...more);
       },
     },
   });
 }
+const heightsAfter = async (reader: ChainReader, from: number, limit: number) =>
+  (await reader.blocksAfter(from, limit)).map((block) => block.height - from);
 
 test('blocks after a height are one question each, and one for the first hash', async () => {
   await chain.node.mine(4);
   const from = (await height()) - 4;
   const asked: string[] = [];
   const reader = asking(async (method) => void asked.push(method));
-  expect((await reader.blocksAfter(from, 9)).map((block) => block.height)).toEqual(
-    [1, 2, 3, 4].map((n) => from + n),
-  );
+  expect(await heightsAfter(reader, from, 4)).toEqual([1, 2, 3, 4]);
   expect(asked).toEqual(['getblockhash', ...Array.from({ length: 4 }, () => 'getblock')]);
+});
+
+test.each([
+  ['names no next block', () => null, [1, 2, 3, 4]],
+  ['names one that is not the next', (at: number) => chain.node.rpc('getblockhash', at), [1]],
+])('blocks after a height are those of the chain where the node %s', async (_what, nextOf, expected) => {
+  await chain.node.mine(4);
+  const from = (await height()) - 4;
+  const named = await nextOf(from + 4);
+  const reader = asking(
+    () => Promise.resolve(),
+    (block) => ({ ...block, nextblockhash: named }),
+  );
+  expect(await heightsAfter(reader, from, 9)).toEqual(expected);
 });
 
 test('blocks after a height end before one that a reorganisation takes out while they are read', async () => {
@@ -78,7 +97,7 @@ test('blocks after a height end before one that a reorganisation takes out while
     if (method === 'getblock') blocks += 1;
     if (method === 'getblock' && blocks === 2) await chain.node.reorganise(2);
   });
-  expect((await reader.blocksAfter(from, 3)).map((block) => block.height)).toEqual([from + 1]);
+  expect(await heightsAfter(reader, from, 3)).toEqual([1]);
 });
 
 describe('a payment', () => {

@@ -39,7 +39,7 @@ const transaction = z.object({
 const header = z.object({ hash, height: heightForm, time: seconds, confirmations: z.int() });
 const block = header.extend({
   previousblockhash: hash.optional(),
-  nextblockhash: hash.optional(),
+  nextblockhash: hash.nullish(),
   tx: z.array(transaction),
 });
 const poolInfo = z.object({ loaded: z.boolean() });
@@ -69,13 +69,17 @@ export function createBitcoinReader({ rpc, network }: { rpc: Rpc; network: Bitco
 
     async blocksAfter(height, limit) {
       const blocks: Block[] = [];
-      let next = await hashAt(rpc, height + 1);
-      // Each block names the next one, so that its hash is no question of its own. It stops where the node changed its mind.
-      while (next !== undefined && blocks.length < limit) {
-        const found = await rawBlock(rpc, next, height + 1 + blocks.length);
-        if (found === undefined) break;
+      let named: string | null | undefined;
+      while (blocks.length < limit) {
+        const at = height + 1 + blocks.length;
+        // A block names the next one, so that its hash is no question of its own. Of the newest it is asked for all the same.
+        const wanted = named ?? (await hashAt(rpc, at));
+        const found = wanted === undefined ? undefined : await rawBlock(rpc, wanted, at);
+        const last = blocks.at(-1);
+        // The node changed its mind in between, or there is no more.
+        if (found === undefined || (last !== undefined && found.previousblockhash !== last.hash)) break;
         blocks.push(blockOf(found));
-        next = found.nextblockhash;
+        named = found.nextblockhash;
       }
       return blocks;
     },
