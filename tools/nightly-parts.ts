@@ -19,7 +19,7 @@ export type RecordLine = { part: string; commit: string; began: string; args: re
 
 const TESTS = 'tools/test.ts';
 const SIMULATION = 'test/simulation/main.ts';
-export const CONTAINERS = 'test/containers/main.ts';
+const CONTAINERS = 'test/containers/main.ts';
 const MUTATION = 'tools/mutation.ts';
 /** The oldest Postgres that docs/install.md promises; other parts run on the newest. */
 const OLDEST = { file: TESTS, env: { POSTGRES: '15' } };
