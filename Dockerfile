@@ -33,9 +33,9 @@ COPY . .
 ARG SERVICE
 # One step, because each copies all that it changes into a layer of its own. A checkout may be readable to its owner only.
 # What Node compiles is kept, so that a start takes half the time, and the health check, which every container runs every ten
-# seconds, half the work. Without settings a service names them and ends, with
-# everything loaded. A command loads what it needs when it runs: all but backups, archives and certificates, which are run too
-# seldom for their size, are loaded here. Node looks in the folder of its own user, and this is root's.
+# seconds, half the work. Without settings a service names them and ends, with everything loaded. A command loads what it needs
+# when it runs: all but backups, archives and certificates, which are run too seldom for their size, are loaded here. Node looks
+# in the folder of its own user, and this is root's.
 RUN node deploy/image/collect.ts . "${SERVICE}" /app && chmod -R a+rX /app && \
   cd /app && export NODE_COMPILE_CACHE=/app/.compiled && { node start.ts --help >/dev/null 2>&1 ; node health.ts >/dev/null 2>&1 ; \
   if [ "${SERVICE}" = cli ]; then node --input-type=module --eval \

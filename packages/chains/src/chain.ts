@@ -102,10 +102,11 @@ export async function blocksAfter(
   block: ChainReader['block'],
   height: number,
   limit: number,
+  atOnce = BLOCKS_AT_ONCE,
 ): Promise<Block[]> {
   const blocks: Block[] = [];
   // At the head, which is the usual case, one question is enough.
-  for (let asked = 1; blocks.length < limit; asked = BLOCKS_AT_ONCE) {
+  for (let asked = 1; blocks.length < limit; asked = atOnce) {
     const from = height + blocks.length + 1;
     const count = Math.min(asked, limit - blocks.length);
     const found = await Promise.all(Array.from({ length: count }, (_, i) => block(from + i)));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   type Block,
+  blocksAfter,
   type ChainReader,
   type Head,
   type Payment,
@@ -68,20 +69,14 @@ export function createBitcoinReader({ rpc, network }: { rpc: Rpc; network: Bitco
     },
 
     async blocksAfter(height, limit) {
-      const blocks: Block[] = [];
+      // A block names the next one, so that its hash is no question of its own.
       let named: string | null | undefined;
-      while (blocks.length < limit) {
-        const at = height + 1 + blocks.length;
-        // A block names the next one, so that its hash is no question of its own. Of the newest it is asked for all the same.
-        const wanted = named ?? (await hashAt(rpc, at));
-        const found = wanted === undefined ? undefined : await rawBlock(rpc, wanted, at);
-        const last = blocks.at(-1);
-        // The node changed its mind in between, or there is no more.
-        if (found === undefined || (last !== undefined && found.previousblockhash !== last.hash)) break;
-        blocks.push(blockOf(found));
-        named = found.nextblockhash;
-      }
-      return blocks;
+      const next = async (at: number) => {
+        const found = await rawBlockAt(rpc, at, named);
+        named = found?.nextblockhash;
+        return found && blockOf(found);
+      };
+      return await blocksAfter(next, height, limit, 1);
     },
 
     hashAt: (height) => hashAt(rpc, height),
@@ -107,14 +102,17 @@ const blockOf = (found: RawBlock): Block => ({
   spends: [],
 });
 
-/** Undefined when the chain is not that high, or the block was taken out of it between the two questions. */
-export async function rawBlockAt(rpc: Rpc, height: number): Promise<RawBlock | undefined> {
-  const wanted = await hashAt(rpc, height);
-  return wanted === undefined ? undefined : await rawBlock(rpc, wanted, height);
-}
-
-/** Undefined when the block is not at that height of the node's chain, or no longer. */
-async function rawBlock(rpc: Rpc, wanted: string, height: number): Promise<RawBlock | undefined> {
+/**
+ * Undefined when the chain is not that high, or the block was taken out of it since its hash was told.
+ * @param named its hash, where the block below has named it; else it is asked for
+ */
+export async function rawBlockAt(
+  rpc: Rpc,
+  height: number,
+  named?: string | null,
+): Promise<RawBlock | undefined> {
+  const wanted = named ?? (await hashAt(rpc, height));
+  if (wanted === undefined) return undefined;
   const found = await ask(rpc, block, 'getblock', [wanted, 2], BLOCK_TIMEOUT_MS, 'exact');
   return found.confirmations < 1 || found.height !== height || found.hash !== wanted ? undefined : found;
 }
