@@ -24,7 +24,14 @@ export async function untilAddresses(
     where not exists (select from key_comparisons k where k.chain = derived.chain)
     union all
     select where $2 and not exists (select from address_pool where chain = 'solana')`;
-  const db = openDb({ url: adminUrl, schema: 'invoices', pool: 1, logger: createLogger('sandbox', 'error') });
+  const db = openDb({
+    url: adminUrl,
+    schema: 'invoices',
+    pool: 1,
+    logger: createLogger('sandbox', 'error'),
+    // All services connect at the same time: on a slow machine Postgres has more to do than the usual limit allows.
+    connectWithinMs: WITHIN_MS,
+  });
   const deadline = Date.now() + WITHIN_MS;
   try {
     while ((await db.rows(lacking, [derived, isOn('SOLANA')])).length > 0) {
