@@ -7,7 +7,7 @@
 # one that has these (`docker run -p 8400:8400 quittance/sandbox`).
 #
 # Plain enough for builders without BuildKit. NODE_IMAGE gives Node 24 and npm to the build and its Node to the image,
-# which stands on BASE_IMAGE: any Debian 12 or newer, or another one with glibc and libstdc++. NATS_IMAGE gives the
+# which stands on BASE_IMAGE: any Debian 12 or newer, or another one with glibc, libstdc++ and bash. NATS_IMAGE gives the
 # nats-server of the sandbox.
 ARG NODE_IMAGE=node:24-slim
 ARG BASE_IMAGE=debian:12-slim
@@ -32,15 +32,14 @@ COPY --from=nats /nats-server /nats-server
 COPY . .
 ARG SERVICE
 # One step, because each copies all that it changes into a layer of its own. A checkout may be readable to its owner only.
-# What Node compiles is kept, so that a start takes half the time, and the health check, which every container runs every ten
-# seconds, half the work. Without settings a service names them and ends, with everything loaded. A command loads what it needs
-# when it runs: all but backups, archives and certificates, which are run too seldom for their size, are loaded here. Node looks
-# in the folder of its own user, and this is root's.
+# What Node compiles is kept, so that a start takes half the time. Without settings a service names them and ends, with
+# everything loaded. A command loads what it needs when it runs: all but backups, archives and certificates, which are run too
+# seldom for their size, are loaded here. Node looks in the folder of its own user, and this is root's.
 RUN node deploy/image/collect.ts . "${SERVICE}" /app && chmod -R a+rX /app && \
-  cd /app && export NODE_COMPILE_CACHE=/app/.compiled && { node start.ts --help >/dev/null 2>&1 ; node health.ts >/dev/null 2>&1 ; \
+  cd /app && export NODE_COMPILE_CACHE=/app/.compiled && { node start.ts --help >/dev/null 2>&1 ; \
   if [ "${SERVICE}" = cli ]; then node --input-type=module --eval \
   "import { globSync } from 'node:fs'; for (const file of globSync('apps/cli/src/**/*.ts', { exclude: ['**/{main,certificates}.ts', '**/{archive,backup}/**'] })) await import('/app/' + file);" ; fi ; \
-  if [ "${SERVICE}" = sandbox ]; then for main in services/*/src/main.ts; do node "$main" >/dev/null 2>&1 ; done ; fi ; \
+  if [ "${SERVICE}" = sandbox ]; then for main in services/*/src/main.ts apps/sandbox/src/image-health.ts; do node "$main" >/dev/null 2>&1 ; done ; fi ; \
   for compiled in .compiled/*-0; do mv "$compiled" "${compiled%-0}-10001"; done && chmod -R a+rX .compiled ; }
 
 FROM ${NODE_IMAGE} AS node
@@ -55,7 +54,7 @@ WORKDIR /app
 USER 10001:10001
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compiled HOST=0.0.0.0
 # Answers as /readyz does: while it waits for its database or the bus, it is not healthy.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "/app/health.ts"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["bash", "/app/health.sh"]
 ENTRYPOINT ["node", "/app/start.ts"]
 ARG SERVICE
 LABEL org.opencontainers.image.title="Quittance ${SERVICE}" org.opencontainers.image.licenses="MIT"

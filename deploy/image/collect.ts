@@ -21,7 +21,7 @@ import { dependenciesOf, isOwn } from './installed-packages.ts';
  * Copies into OUT a service or app of the workspace with all that it needs at run time: the workspace's own packages
  * without their tests, and the installed packages that something depends on, without the files that only compilers and
  * people read. The folders keep their places relative to each other, so links and relative paths stay right. A `start.ts`
- * runs the main.ts of the service, and a `health.ts` asks it how it is. `sandbox` is everything: all services, and the
+ * runs the main.ts of the service, and a `health.sh` asks it how it is. `sandbox` is everything: all services, and the
  * databases and chain nodes that they need.
  *
  * `pnpm deploy` would put the workspace's own packages below node_modules, where Node runs no TypeScript.
@@ -149,5 +149,5 @@ if (isSandbox) takeQuittance();
 const main = isSandbox ? 'apps/sandbox/src/image-main.ts' : `${relative(root, folder)}/src/main.ts`;
 writeFileSync(join(out, 'package.json'), '{ "type": "module", "private": true }\n');
 writeFileSync(join(out, 'start.ts'), `import './${main}';\n`);
-if (isSandbox) writeFileSync(join(out, 'health.ts'), "import './apps/sandbox/src/image-health.ts';\n");
-else cpSync(join(import.meta.dirname, 'health.ts'), join(out, 'health.ts'));
+if (isSandbox) writeFileSync(join(out, 'health.sh'), 'exec node /app/apps/sandbox/src/image-health.ts\n');
+else cpSync(join(import.meta.dirname, 'health.sh'), join(out, 'health.sh'));
