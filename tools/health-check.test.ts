@@ -7,7 +7,7 @@ import { root } from './tracked-files.ts';
 
 const script = join(root, 'deploy/image/health.sh');
 const check = (env: NodeJS.ProcessEnv) =>
-  shell('bash', [script], { env: { ...process.env, PORT: undefined, ...env } });
+  shell('bash', [script], { env: { ...process.env, LC_ALL: 'C', PORT: undefined, ...env } });
 
 /** What the check of an image says while its service answers so. */
 async function checked(answer: RequestListener) {
@@ -37,10 +37,18 @@ test('a service that says what it waits for is not healthy, and what it says is 
   expect(said).toEqual({ code: 1, stdout: '{"waits_for":["database 200 OK"]}\n', stderr: '' });
 });
 
-test('a service that does not answer is not healthy', async () => {
-  expect(await checked(() => undefined)).toEqual({
+test.each<[string, RequestListener]>([
+  ['the request', () => undefined],
+  ['its status', (_, response) => response.writeHead(200).flushHeaders()],
+  ['half an answer', (_, response) => response.writeHead(200).write('{"ready"')],
+])('a service that says no more after %s is not healthy', async (_, answer) => {
+  expect(await checked(answer)).toEqual({ code: 1, stdout: 'no answer within 2 s\n', stderr: '' });
+});
+
+test('a service that closes the connection instead of answering is not healthy', async () => {
+  expect(await checked((request) => request.socket.end())).toEqual({
     code: 1,
-    stdout: 'no answer within 2 s\n',
+    stdout: 'the connection was closed before the answer was whole\n',
     stderr: '',
   });
 });
