@@ -28,12 +28,13 @@ import { must, type Said, type ShellOptions, shell } from './shell.ts';
 
 /*
  * docker-compose.yml with its sandbox's nodes, under a name of its own, by the compose support of testcontainers. A second
- * file changes what a caller wants changed, and how often services are asked for their health: as often as in production,
+ * file changes what a caller wants changed, and how often services are asked for their health: as seldom as in production,
  * a stack would be healthy ten seconds late.
  */
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const HEALTH = { interval: '2s', retries: 60 };
+/** Docker starts some processes of its own for each check, and a stack has fourteen containers that are checked. */
+const HEALTH = { interval: '5s', retries: 24 };
 /** Long: a machine that is busy is slow to start containers. */
 const READY_WITHIN_MS = 180_000;
 const COMPOSE_WITHIN_MS = 3 * 60_000;
