@@ -40,7 +40,6 @@ beforeAll(async () => {
   const testMoneyPort = await freePort();
   quittance = await startQuittance({
     auditor: true,
-    redis: true,
     busAdmin: true,
     settings: {
       gateway: {
@@ -49,8 +48,6 @@ beforeAll(async () => {
         TRUSTED_PROXIES: 'loopback',
         FAILED_AUTH_PER_MINUTE: String(FAILED_AUTH_MAX),
         SANDBOX_URL: testMoneyUrl(testMoneyPort),
-        // Redis is for the gateway of the contract's cases.
-        REDIS_URL: '',
       },
       invoices: traced,
       payouts: { ...debug, ...traced },

@@ -20,8 +20,7 @@ export const contractCases = (stack: OnStack): void =>
 
     beforeAll(async () => {
       quittance = stack();
-      const REDIS_URL = quittance.stack.engines.redis?.url ?? '';
-      const limits = { RATE_LIMIT_PER_MINUTE: '30', FAILED_AUTH_PER_MINUTE: '300', REDIS_URL };
+      const limits = { RATE_LIMIT_PER_MINUTE: '30', FAILED_AUTH_PER_MINUTE: '300' };
       const settings = { ...limits, METRICS_PORT: '' };
       ({ port, engine: gateway } = await startReplica(quittance, 'gateway', settings));
     });
