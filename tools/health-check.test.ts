@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { shell } from '@quittance/stack/shell';
+import { localPort } from '@quittance/testkit/local-port';
 import { root } from './tracked-files.ts';
 
 const script = join(root, 'deploy/image/health.sh');
@@ -11,10 +11,9 @@ const check = (env: NodeJS.ProcessEnv) =>
 
 /** What the check of an image says while its service answers so. */
 async function checked(answer: RequestListener) {
-  const server = createServer(answer).listen(0, '127.0.0.1');
+  const server = createServer(answer);
   try {
-    await new Promise((resolve) => server.once('listening', resolve));
-    return await check({ PORT: `${(server.address() as AddressInfo).port}` });
+    return await check({ PORT: `${await localPort(server)}` });
   } finally {
     server.closeAllConnections();
     server.close();

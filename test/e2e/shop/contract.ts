@@ -20,8 +20,7 @@ export const contractCases = (stack: OnStack): void =>
 
     beforeAll(async () => {
       quittance = stack();
-      const limits = { RATE_LIMIT_PER_MINUTE: '30', FAILED_AUTH_PER_MINUTE: '300' };
-      const settings = { ...limits, METRICS_PORT: '' };
+      const settings = { RATE_LIMIT_PER_MINUTE: '30', FAILED_AUTH_PER_MINUTE: '300', METRICS_PORT: '' };
       ({ port, engine: gateway } = await startReplica(quittance, 'gateway', settings));
     });
     afterAll(() => gateway?.stop());
