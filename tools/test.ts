@@ -14,6 +14,7 @@ import {
 import { drawnLine, faultsTable, readFaults } from '../test/faults/table.ts';
 import { needless, notAllowed } from './allowed-skips.ts';
 import { type Counts, closingLine, type Run } from './closing-line.ts';
+import type { Most } from './runner/side-by-side.ts';
 import { makeTestFolder } from './test-folder.ts';
 import { recordTimings, slowestSuites } from './timings.ts';
 
@@ -31,10 +32,12 @@ type Project = (typeof projects)[number];
 
 /**
  * Most suites wait more than they compute, for blocks, brokers and pages: with one more than there are cores, half of the
- * cores' time was left over. All projects share them, so that none waits for the last suite of another;
- * `tools/slowest-first.ts` decides the order.
+ * cores' time was left over, and a quarter with these. All projects share them, so that none waits for the last suite of
+ * another; `tools/slowest-first.ts` decides the order.
  */
 const WORKERS = 2 * availableParallelism();
+/** While the cores have time left over, see `tools/runner/side-by-side.ts`. */
+const WORKERS_WHEN_IDLE = 3 * availableParallelism();
 /** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
 /**
@@ -65,9 +68,11 @@ const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 let running: ChildProcess | undefined;
 let interrupted = false;
 
-function workersFor(chosen: readonly Project[]): number {
-  if (chosen.includes('containers')) return WORKERS_WITH_CONTAINERS;
-  return chosen.includes('faults') || patience === 1 ? WORKERS_IN_TIME : WORKERS;
+function workersFor(chosen: readonly Project[]): Most {
+  const exactly = (count: number): Most => ({ always: count, whenIdle: count });
+  if (chosen.includes('containers')) return exactly(WORKERS_WITH_CONTAINERS);
+  if (chosen.includes('faults') || patience === 1) return exactly(WORKERS_IN_TIME);
+  return { always: WORKERS, whenIdle: WORKERS_WHEN_IDLE };
 }
 
 /** Where there is no browser, one is fetched while the first suites run: those that need it wait for it by themselves. */
@@ -112,6 +117,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
   const limitMs = chosen.includes('faults') ? LIMIT_WITH_FAULTS_MS : LIMIT_MS;
   const countsFile = join(mkdtempSync(join(scratch, 'run-')), 'counts.json');
   const postgres = postgresFolder();
+  const { always, whenIdle } = workersFor(chosen);
   const child = spawn(
     process.execPath,
     [
@@ -119,7 +125,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
       fileURLToPath(import.meta.resolve('jest/bin/jest')),
       '--selectProjects',
       ...chosen,
-      `--maxWorkers=${workersFor(chosen)}`,
+      `--maxWorkers=${always}`,
       '--passWithNoTests',
       ...jestArguments,
     ],
@@ -130,6 +136,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
         TEST_PATIENCE: String(PATIENCE),
         // What one worker has compiled the others need not.
         NODE_COMPILE_CACHE: COMPILED,
+        SUITES_WHEN_IDLE: String(whenIdle),
         ...process.env,
         ...(postgres === undefined ? {} : { POSTGRES_NATIVE: postgres }),
         TMPDIR: scratch,

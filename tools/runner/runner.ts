@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { SerializableError, Test, TestResult } from '@jest/test-result';
 import { Worker } from 'jest-worker';
-import pMap from 'p-map';
+import { sideBySide } from './side-by-side.ts';
 import type { SuiteToRun } from './suite.ts';
 
 /**
@@ -28,10 +28,13 @@ export default class Runner {
     onFailure: (test: Test, error: SerializableError) => Promise<void>,
   ): Promise<void> {
     const { maxWorkers, testTimeout, testNamePattern } = this.#config;
-    const concurrency = Math.max(1, Math.min(maxWorkers || availableParallelism(), tests.length));
+    const always = maxWorkers || availableParallelism();
+    const whenIdle = Number(process.env['SUITES_WHEN_IDLE'] ?? always); // eslint-disable-line no-restricted-syntax -- a count
     const workers = new Worker(fileURLToPath(new URL('suite.ts', import.meta.url)), {
       exposedMethods: ['runSuite'],
-      numWorkers: concurrency,
+      numWorkers: Math.max(1, Math.min(whenIdle, tests.length)),
+      // The first free one: the others load no modules until they are needed.
+      workerSchedulingPolicy: 'in-order',
       // A suite that ends its process has failed.
       maxRetries: 0,
       forkOptions: { stdio: 'inherit' },
@@ -52,7 +55,7 @@ export default class Runner {
       }
     };
     try {
-      await pMap(tests, runOne, { concurrency });
+      await sideBySide(tests, { always, whenIdle }, runOne);
     } finally {
       await workers.end();
     }
