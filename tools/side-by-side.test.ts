@@ -14,7 +14,7 @@ async function most(all: number, isIdle: () => boolean) {
     running -= 1;
   };
   const numbers = Array.from({ length: all }, (_, index) => index);
-  const done = sideBySide(numbers, { always: 2, whenIdle: 4 }, run, isIdle);
+  const done = sideBySide(numbers, { always: 2, whenIdle: 4, left: 1 }, run, isIdle);
   await turn();
   const atFirst = running;
   for (let ended = 0; ended < all; ended += 1) {
@@ -44,6 +44,8 @@ test('each look at the cores lets one more suite begin', async () => {
 });
 
 test('what the first of them throws ends all of it', async () => {
-  const failing = sideBySide([1, 2, 3], { always: 1, whenIdle: 1 }, () => Promise.reject(new Error('one')));
+  const failing = sideBySide([1, 2, 3], { always: 1, whenIdle: 1, left: 1 }, () =>
+    Promise.reject(new Error('one')),
+  );
   await expect(failing).rejects.toThrow('one');
 });

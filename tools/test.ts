@@ -32,17 +32,16 @@ type Project = (typeof projects)[number];
 
 /**
  * Most suites wait more than they compute, for blocks, brokers and pages: with one more than there are cores, half of the
- * cores' time was left over, and a quarter with these. All projects share them, so that none waits for the last suite of
+ * cores' time was left over, and a quarter with these, so that more begin meanwhile (`tools/runner/side-by-side.ts`). All projects share them, so that none waits for the last suite of
  * another; `tools/slowest-first.ts` decides the order.
  */
 const WORKERS = 2 * availableParallelism();
-/** While the cores have time left over, see `tools/runner/side-by-side.ts`. */
-const WORKERS_WHEN_IDLE = 3 * availableParallelism();
 /** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
 /**
- * For faults, of which each has a stack under load all the time and measures how soon it recovers; and for all suites when
- * limits of time are those that are claimed: with more, two cores have not enough time for what four stacks do at once.
+ * For faults, of which each has a stack under load all the time and measures how soon it recovers: one more where much time is
+ * left. And for all suites when limits of time are those that are claimed: with more, two cores have not enough time for what
+ * four stacks do at once.
  */
 const WORKERS_IN_TIME = availableParallelism();
 /** Twenty processes under load: beside another suite they have not the time that leases and recoveries are claimed for. */
@@ -69,10 +68,13 @@ let running: ChildProcess | undefined;
 let interrupted = false;
 
 function workersFor(chosen: readonly Project[]): Most {
-  const exactly = (count: number): Most => ({ always: count, whenIdle: count });
+  const exactly = (count: number): Most => ({ always: count, whenIdle: count, left: 1 });
   if (chosen.includes('containers')) return exactly(WORKERS_WITH_CONTAINERS);
-  if (chosen.includes('faults') || patience === 1) return exactly(WORKERS_IN_TIME);
-  return { always: WORKERS, whenIdle: WORKERS_WHEN_IDLE };
+  if (patience === 1) return exactly(WORKERS_IN_TIME);
+  const half = Math.ceil(availableParallelism() / 2);
+  if (chosen.includes('faults'))
+    return { always: WORKERS_IN_TIME, whenIdle: WORKERS_IN_TIME + half, left: 0.4 };
+  return { always: WORKERS, whenIdle: WORKERS + 2 * half, left: 0.15 };
 }
 
 /** Where there is no browser, one is fetched while the first suites run: those that need it wait for it by themselves. */
@@ -117,7 +119,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
   const limitMs = chosen.includes('faults') ? LIMIT_WITH_FAULTS_MS : LIMIT_MS;
   const countsFile = join(mkdtempSync(join(scratch, 'run-')), 'counts.json');
   const postgres = postgresFolder();
-  const { always, whenIdle } = workersFor(chosen);
+  const { always, ...more } = workersFor(chosen);
   const child = spawn(
     process.execPath,
     [
@@ -136,7 +138,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
         TEST_PATIENCE: String(PATIENCE),
         // What one worker has compiled the others need not.
         NODE_COMPILE_CACHE: COMPILED,
-        SUITES_WHEN_IDLE: String(whenIdle),
+        MORE_WHEN_IDLE: JSON.stringify(more),
         ...process.env,
         ...(postgres === undefined ? {} : { POSTGRES_NATIVE: postgres }),
         TMPDIR: scratch,

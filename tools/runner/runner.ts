@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { SerializableError, Test, TestResult } from '@jest/test-result';
 import { Worker } from 'jest-worker';
-import { sideBySide } from './side-by-side.ts';
+import { type Most, sideBySide } from './side-by-side.ts';
 import type { SuiteToRun } from './suite.ts';
 
 /**
@@ -29,10 +29,12 @@ export default class Runner {
   ): Promise<void> {
     const { maxWorkers, testTimeout, testNamePattern } = this.#config;
     const always = maxWorkers || availableParallelism();
-    const whenIdle = Number(process.env['SUITES_WHEN_IDLE'] ?? always); // eslint-disable-line no-restricted-syntax -- a count
+    // Without it, as when jest is called by itself, there are no more than jest has asked for.
+    const more = JSON.parse(process.env['MORE_WHEN_IDLE'] ?? '{}') as Partial<Most>;
+    const most: Most = { whenIdle: always, left: 1, ...more, always };
     const workers = new Worker(fileURLToPath(new URL('suite.ts', import.meta.url)), {
       exposedMethods: ['runSuite'],
-      numWorkers: Math.max(1, Math.min(whenIdle, tests.length)),
+      numWorkers: Math.max(1, Math.min(most.whenIdle, tests.length)),
       // The first free one: the others load no modules until they are needed.
       workerSchedulingPolicy: 'in-order',
       // A suite that ends its process has failed.
@@ -55,7 +57,7 @@ export default class Runner {
       }
     };
     try {
-      await sideBySide(tests, { always, whenIdle }, runOne);
+      await sideBySide(tests, most, runOne);
     } finally {
       await workers.end();
     }

@@ -3,14 +3,14 @@ import { setTimeout as later } from 'node:timers/promises';
 
 /** For how long the cores are looked at before one more suite may begin. */
 const LOOKED_FOR_MS = 2_000;
-/** Enough of the cores' time for one more: most suites wait more than they compute. */
-const ENOUGH_LEFT = 0.15;
 
 export type Most = {
   /** How many run at once whatever the machine does. */
   always: number;
   /** How many run at once while the cores have time left. */
   whenIdle: number;
+  /** The part of the cores' time that is enough for one more, 0 to 1. */
+  left: number;
 };
 
 /**
@@ -21,9 +21,9 @@ export type Most = {
  */
 export async function sideBySide<Item>(
   all: readonly Item[],
-  { always, whenIdle }: Most,
+  { always, whenIdle, left }: Most,
   run: (one: Item) => Promise<void>,
-  isIdle: () => boolean = coresAreIdle(),
+  isIdle: () => boolean = coresAreIdle(left),
 ): Promise<void> {
   const running = new Set<Promise<void>>();
   const mayBegin = () => running.size < always || (running.size < whenIdle && isIdle());
@@ -36,7 +36,7 @@ export async function sideBySide<Item>(
 }
 
 /** Says once for each look at the cores whether they had time left over: what has begun since is not in it yet. */
-function coresAreIdle(): () => boolean {
+function coresAreIdle(enough: number): () => boolean {
   let before = timesOfCores();
   let lookedAt = performance.now();
   return () => {
@@ -45,7 +45,7 @@ function coresAreIdle(): () => boolean {
     const left = (now.idle - before.idle) / (now.all - before.all);
     before = now;
     lookedAt = performance.now();
-    return left > ENOUGH_LEFT;
+    return left > enough;
   };
 }
 
