@@ -1,51 +1,76 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { sideBySide } from './runner/side-by-side.ts';
 
-/** Suites side by side, without suites: what runs is counted, and ended one by one. */
-async function most(all: number, isIdle: () => boolean) {
-  const ends: (() => void)[] = [];
-  const seen: number[] = [];
-  let running = 0;
-  const run = async (one: number) => {
-    seen.push(one);
-    running += 1;
-    await new Promise<void>((resolve) => ends.push(resolve));
-    running -= 1;
+/** Suites side by side, without suites: two always, up to four when a fifth of the cores' time is left. */
+const MOST = { always: 2, whenIdle: 4, left: 0.2 };
+const ALL = Array.from({ length: 12 }, (_, index) => index);
+let left: number;
+let begun: number[];
+let end: (() => void)[];
+let done: Promise<void>;
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  [left, begun, end] = [0, [], []];
+  const run = (one: number) => {
+    begun.push(one);
+    return new Promise<void>((resolve) => end.push(resolve));
   };
-  const numbers = Array.from({ length: all }, (_, index) => index);
-  const done = sideBySide(numbers, { always: 2, whenIdle: 4, left: 1 }, run, isIdle);
+  done = sideBySide(ALL, MOST, run, () => left);
+});
+
+afterEach(() => jest.useRealTimers());
+
+const look = (times = 1) => jest.advanceTimersByTime(1_000 * times);
+/** The longest that has run ends. */
+const oneEnds = async () => {
+  end.shift()?.();
   await turn();
-  const atFirst = running;
-  for (let ended = 0; ended < all; ended += 1) {
-    ends[ended]?.();
-    await turn();
-  }
+};
+const running = () => end.length;
+
+test('a machine that has no time left runs as many suites as always', async () => {
+  expect(running()).toBe(2);
+  look(9);
+  expect(running()).toBe(2);
+  await oneEnds();
+  expect(running()).toBe(2);
+});
+
+test('each look at a machine that has time left lets one more begin, and no more than that', async () => {
+  left = 0.21;
+  look();
+  expect(running()).toBe(3);
+  look(9);
+  expect(running()).toBe(4);
+  left = 0.15;
+  look(9);
+  await oneEnds();
+  expect(running()).toBe(4);
+});
+
+test('a machine that has no time left any more gets none for those that end, until as many run as always', async () => {
+  left = 1;
+  look(2);
+  left = 0.09;
+  look(9);
+  expect(running()).toBe(4);
+  await oneEnds();
+  await oneEnds();
+  expect(running()).toBe(2);
+  await oneEnds();
+  expect(running()).toBe(2);
+});
+
+test('all run once, in their order, and the end is that of the last', async () => {
+  left = 1;
+  look(9);
+  while (running() > 0) await oneEnds();
   await done;
-  return { atFirst, seen, numbers };
-}
-
-test('a machine that has no time left runs as many suites as always, in their order', async () => {
-  const { atFirst, seen, numbers } = await most(9, () => false);
-  expect(atFirst).toBe(2);
-  expect(seen).toEqual(numbers);
+  expect(begun).toEqual(ALL);
 });
 
-test('a machine that has time left runs more of them, and no more than that', async () => {
-  const { atFirst, seen, numbers } = await most(9, () => true);
-  expect(atFirst).toBe(4);
-  expect(seen).toEqual(numbers);
-});
-
-test('each look at the cores lets one more suite begin', async () => {
-  const looks = [true, false];
-  const { atFirst } = await most(9, () => looks.shift() ?? false);
-  expect(atFirst).toBe(3);
-});
-
-test('what the first of them throws ends all of it', async () => {
-  const failing = sideBySide([1, 2, 3], { always: 1, whenIdle: 1, left: 1 }, () =>
-    Promise.reject(new Error('one')),
-  );
-  await expect(failing).rejects.toThrow('one');
+test('what one of them throws ends all of it', async () => {
+  await expect(sideBySide([1, 2], MOST, () => Promise.reject(new Error('one')))).rejects.toThrow('one');
 });

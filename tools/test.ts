@@ -74,7 +74,7 @@ function workersFor(chosen: readonly Project[]): Most {
   const half = Math.ceil(availableParallelism() / 2);
   if (chosen.includes('faults'))
     return { always: WORKERS_IN_TIME, whenIdle: WORKERS_IN_TIME + half, left: 0.4 };
-  return { always: WORKERS, whenIdle: WORKERS + 2 * half, left: 0.15 };
+  return { always: WORKERS, whenIdle: 2 * WORKERS, left: 0.15 };
 }
 
 /** Where there is no browser, one is fetched while the first suites run: those that need it wait for it by themselves. */
