@@ -119,7 +119,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
   const limitMs = chosen.includes('faults') ? LIMIT_WITH_FAULTS_MS : LIMIT_MS;
   const countsFile = join(mkdtempSync(join(scratch, 'run-')), 'counts.json');
   const postgres = postgresFolder();
-  const { always, ...more } = workersFor(chosen);
+  const workers = workersFor(chosen);
   const child = spawn(
     process.execPath,
     [
@@ -127,7 +127,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
       fileURLToPath(import.meta.resolve('jest/bin/jest')),
       '--selectProjects',
       ...chosen,
-      `--maxWorkers=${always}`,
+      `--maxWorkers=${workers.always}`,
       '--passWithNoTests',
       ...jestArguments,
     ],
@@ -138,7 +138,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
         TEST_PATIENCE: String(PATIENCE),
         // What one worker has compiled the others need not.
         NODE_COMPILE_CACHE: COMPILED,
-        MORE_WHEN_IDLE: JSON.stringify(more),
+        SIDE_BY_SIDE: JSON.stringify(workers),
         ...process.env,
         ...(postgres === undefined ? {} : { POSTGRES_NATIVE: postgres }),
         TMPDIR: scratch,

@@ -29,9 +29,9 @@ export default class Runner {
   ): Promise<void> {
     const { maxWorkers, testTimeout, testNamePattern } = this.#config;
     const always = maxWorkers || availableParallelism();
-    // Without it, as when jest is called by itself, there are no more than jest has asked for.
-    const more = JSON.parse(process.env['MORE_WHEN_IDLE'] ?? '{}') as Partial<Most>;
-    const most: Most = { whenIdle: always, left: 1, ...more, always };
+    const given = JSON.parse(process.env['SIDE_BY_SIDE'] ?? '{}') as Partial<Most>;
+    // Whoever asks jest for another number gets that, and no more.
+    const most = { whenIdle: always, left: 1, ...(given.always === always ? given : {}), always };
     const workers = new Worker(fileURLToPath(new URL('suite.ts', import.meta.url)), {
       exposedMethods: ['runSuite'],
       numWorkers: Math.max(1, Math.min(most.whenIdle, tests.length)),
