@@ -20,7 +20,7 @@ beforeEach(() => {
   done = sideBySide(ALL, MOST, run, () => left);
 });
 
-afterEach(() => jest.useRealTimers());
+afterEach(() => void jest.useRealTimers());
 
 const look = (times = 1) => jest.advanceTimersByTime(1_000 * times);
 /** The longest that has run ends. */
