@@ -71,6 +71,20 @@ test('all run once, in their order, and the end is that of the last', async () =
   expect(begun).toEqual(ALL);
 });
 
-test('what one of them throws ends all of it', async () => {
-  await expect(sideBySide([1, 2], MOST, () => Promise.reject(new Error('one')))).rejects.toThrow('one');
+test('what one of them throws ends all of it, also of one that a look has begun', async () => {
+  const thrown: number[] = [];
+  const run = (one: number) => {
+    thrown.push(one);
+    return one === 2 ? Promise.reject(new Error('two')) : new Promise<void>((resolve) => end.push(resolve));
+  };
+  const failing = sideBySide(ALL, MOST, run, () => 1);
+  look();
+  await expect(failing).rejects.toThrow('two');
+  end.at(-1)?.();
+  await turn();
+  expect(thrown).toEqual([0, 1, 2]);
+});
+
+test('no suite at all is the end at once', async () => {
+  await expect(sideBySide([], MOST, () => Promise.resolve())).resolves.toBeUndefined();
 });

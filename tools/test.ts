@@ -32,16 +32,18 @@ type Project = (typeof projects)[number];
 
 /**
  * Most suites wait more than they compute, for blocks, brokers and pages: with one more than there are cores, half of the
- * cores' time was left over, and a quarter with these, so that more begin meanwhile (`tools/runner/side-by-side.ts`). All projects share them, so that none waits for the last suite of
- * another; `tools/slowest-first.ts` decides the order.
+ * cores' time was left over, and with two a core a quarter. All projects share them, so that none waits for the last suite
+ * of another; `tools/slowest-first.ts` decides the order.
  */
 const WORKERS = 2 * availableParallelism();
+/** How many more there are while the cores have time left, see `tools/runner/side-by-side.ts`. */
+const MORE_WHEN_IDLE = 4;
 /** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
 /**
- * For faults, of which each has a stack under load all the time and measures how soon it recovers: one more where much time is
- * left. And for all suites when limits of time are those that are claimed: with more, two cores have not enough time for what
- * four stacks do at once.
+ * For faults, of which each has a stack under load all the time and measures how soon it recovers: half as many more where
+ * much time is left. And for all suites when limits of time are those that are claimed: with more, two cores have not
+ * enough time for what four stacks do at once.
  */
 const WORKERS_IN_TIME = availableParallelism();
 /** Twenty processes under load: beside another suite they have not the time that leases and recoveries are claimed for. */
@@ -67,14 +69,23 @@ const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 let running: ChildProcess | undefined;
 let interrupted = false;
 
-function workersFor(chosen: readonly Project[]): Most {
+/** Whoever gives jest a number, or wants it in one process, gets that. */
+const SAYS_HOW_MANY = /^(-w|--maxWorkers|-i|--runInBand)/;
+
+/** @returns undefined when jest's arguments say it */
+function workersFor(chosen: readonly Project[], jestArguments: readonly string[]): Most | undefined {
   const exactly = (count: number): Most => ({ always: count, whenIdle: count, left: 1 });
+  if (jestArguments.some((argument) => SAYS_HOW_MANY.test(argument))) return undefined;
   if (chosen.includes('containers')) return exactly(WORKERS_WITH_CONTAINERS);
-  if (patience === 1) return exactly(WORKERS_IN_TIME);
-  const half = Math.ceil(availableParallelism() / 2);
-  if (chosen.includes('faults'))
-    return { always: WORKERS_IN_TIME, whenIdle: WORKERS_IN_TIME + half, left: 0.4 };
-  return { always: WORKERS, whenIdle: 2 * WORKERS, left: 0.15 };
+  const isMeasured = patience === 1 || PATIENCE === 1 || process.env['FAULTS_RECORD'] === '1';
+  if (isMeasured) return exactly(WORKERS_IN_TIME);
+  if (chosen.includes('faults')) {
+    const more = Math.floor(WORKERS_IN_TIME / 2);
+    return { always: WORKERS_IN_TIME, whenIdle: WORKERS_IN_TIME + more, left: 0.4 };
+  }
+  // What containers do is not seen in this machine's cores where their engine is on another.
+  if (process.env['TEST_ENGINES'] === 'containers') return exactly(WORKERS);
+  return { always: WORKERS, whenIdle: WORKERS + MORE_WHEN_IDLE, left: 0.15 };
 }
 
 /** Where there is no browser, one is fetched while the first suites run: those that need it wait for it by themselves. */
@@ -119,7 +130,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
   const limitMs = chosen.includes('faults') ? LIMIT_WITH_FAULTS_MS : LIMIT_MS;
   const countsFile = join(mkdtempSync(join(scratch, 'run-')), 'counts.json');
   const postgres = postgresFolder();
-  const workers = workersFor(chosen);
+  const workers = workersFor(chosen, jestArguments);
   const child = spawn(
     process.execPath,
     [
@@ -127,7 +138,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
       fileURLToPath(import.meta.resolve('jest/bin/jest')),
       '--selectProjects',
       ...chosen,
-      `--maxWorkers=${workers.always}`,
+      ...(workers === undefined ? [] : [`--maxWorkers=${workers.always}`]),
       '--passWithNoTests',
       ...jestArguments,
     ],
@@ -138,7 +149,6 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
         TEST_PATIENCE: String(PATIENCE),
         // What one worker has compiled the others need not.
         NODE_COMPILE_CACHE: COMPILED,
-        SIDE_BY_SIDE: JSON.stringify(workers),
         ...process.env,
         ...(postgres === undefined ? {} : { POSTGRES_NATIVE: postgres }),
         TMPDIR: scratch,
@@ -146,6 +156,7 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
         FAULTS_FILE: faultsFile,
         FAULTS_SEED,
         NODE_PATH: undefined,
+        SIDE_BY_SIDE: workers === undefined ? undefined : JSON.stringify(workers),
       },
       stdio: ['ignore', 'inherit', 'inherit'],
       detached: true,

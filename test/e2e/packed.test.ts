@@ -32,7 +32,7 @@ const installed = (path: string) => join(project, 'node_modules', path);
 const INSTALLED_WITHIN_MS = 300_000;
 /** With the minute after which the example's invoices end, the time in which nats-server is fetched, and all modules loaded for the first time. */
 const PAID_WITHIN_MS = 180_000;
-/** A second, and once, beside other suites, more than two minutes. */
+/** It takes a second. Once, beside other suites, a minute was not enough, nor the minute more of `patient`. */
 const TYPES_WITHIN_MS = 120_000;
 /** Of nine commands, each a process. */
 const ALL_COMMANDS_WITHIN_MS = 120_000;

@@ -35,7 +35,7 @@ export default class Runner {
     const workers = new Worker(fileURLToPath(new URL('suite.ts', import.meta.url)), {
       exposedMethods: ['runSuite'],
       numWorkers: Math.max(1, Math.min(most.whenIdle, tests.length)),
-      // The first free one: the others load no modules until they are needed.
+      // The first free one: the others do not load the modules of suites.
       workerSchedulingPolicy: 'in-order',
       // A suite that ends its process has failed.
       maxRetries: 0,
