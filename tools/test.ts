@@ -32,18 +32,18 @@ type Project = (typeof projects)[number];
 
 /**
  * Most suites wait more than they compute, for blocks, brokers and pages: with one more than there are cores, half of the
- * cores' time was left over, and with two a core a quarter. All projects share them, so that none waits for the last suite
- * of another; `tools/slowest-first.ts` decides the order.
+ * cores' time was left over, and with two a core a quarter. Up to four a core took that quarter too, and saved a hundredth
+ * of the time. All projects share them, so that none waits for the last suite of another; `tools/slowest-first.ts`
+ * decides the order.
  */
 const WORKERS = 2 * availableParallelism();
-/** How many more there are while the cores have time left, see `tools/runner/side-by-side.ts`. */
-const MORE_WHEN_IDLE = 4;
 /** They share one engine, and scale what they run. */
 const WORKERS_WITH_CONTAINERS = 1;
 /**
- * For faults, of which each has a stack under load all the time and measures how soon it recovers: half as many more where
- * much time is left. And for all suites when limits of time are those that are claimed: with more, two cores have not
- * enough time for what four stacks do at once.
+ * For faults, of which each has a stack under load all the time and measures how soon it recovers: half as many more while
+ * much of the cores' time is left (`tools/runner/side-by-side.ts`), which saves a quarter of theirs. And for all suites
+ * when limits of time are those that are claimed: with more, two cores have not enough time for what four stacks do at
+ * once.
  */
 const WORKERS_IN_TIME = availableParallelism();
 /** Twenty processes under load: beside another suite they have not the time that leases and recoveries are claimed for. */
@@ -83,9 +83,7 @@ function workersFor(chosen: readonly Project[], jestArguments: readonly string[]
     const more = Math.floor(WORKERS_IN_TIME / 2);
     return { always: WORKERS_IN_TIME, whenIdle: WORKERS_IN_TIME + more, left: 0.4 };
   }
-  // What containers do is not seen in this machine's cores where their engine is on another.
-  if (process.env['TEST_ENGINES'] === 'containers') return exactly(WORKERS);
-  return { always: WORKERS, whenIdle: WORKERS + MORE_WHEN_IDLE, left: 0.15 };
+  return exactly(WORKERS);
 }
 
 /** Where there is no browser, one is fetched while the first suites run: those that need it wait for it by themselves. */

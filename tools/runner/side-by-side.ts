@@ -14,8 +14,8 @@ export type Most = {
 
 /**
  * Runs `run` for each of `all`, in their order, several side by side: `always` of them, and up to `whenIdle` where a part
- * of the cores' time is left over. So suites that wait do not hold up others, and a machine that is busy or slow gets no
- * more to do.
+ * of the cores' time is left over. So suites that wait hold up others less, and a machine that is busy or slow gets no more
+ * to do.
  * @param timeLeft which part of the cores' time was left over since it was asked last; for tests
  * @throws what `run` throws first; then nothing more begins
  */
