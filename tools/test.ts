@@ -14,7 +14,7 @@ import {
 import { drawnLine, faultsTable, readFaults } from '../test/faults/table.ts';
 import { needless, notAllowed } from './allowed-skips.ts';
 import { type Counts, closingLine, type Run } from './closing-line.ts';
-import type { Most } from './runner/side-by-side.ts';
+import { exactly, type Most } from './runner/side-by-side.ts';
 import { makeTestFolder } from './test-folder.ts';
 import { recordTimings, slowestSuites } from './timings.ts';
 
@@ -74,7 +74,6 @@ const SAYS_HOW_MANY = /^(-w|--maxWorkers|-i|--runInBand)/;
 
 /** @returns undefined when jest's arguments say it */
 function workersFor(chosen: readonly Project[], jestArguments: readonly string[]): Most | undefined {
-  const exactly = (count: number): Most => ({ always: count, whenIdle: count, left: 1 });
   if (jestArguments.some((argument) => SAYS_HOW_MANY.test(argument))) return undefined;
   if (chosen.includes('containers')) return exactly(WORKERS_WITH_CONTAINERS);
   const isMeasured = patience === 1 || PATIENCE === 1 || process.env['FAULTS_RECORD'] === '1';

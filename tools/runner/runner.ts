@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { SerializableError, Test, TestResult } from '@jest/test-result';
 import { Worker } from 'jest-worker';
-import { type Most, sideBySide } from './side-by-side.ts';
+import { exactly, type Most, sideBySide } from './side-by-side.ts';
 import type { SuiteToRun } from './suite.ts';
 
 /**
@@ -28,10 +28,9 @@ export default class Runner {
     onFailure: (test: Test, error: SerializableError) => Promise<void>,
   ): Promise<void> {
     const { maxWorkers, testTimeout, testNamePattern } = this.#config;
-    const always = maxWorkers || availableParallelism();
-    const given = JSON.parse(process.env['SIDE_BY_SIDE'] ?? '{}') as Partial<Most>;
-    // Whoever asks jest for another number gets that, and no more.
-    const most = { whenIdle: always, left: 1, ...(given.always === always ? given : {}), always };
+    const asked = process.env['SIDE_BY_SIDE'];
+    const most: Most =
+      asked === undefined ? exactly(maxWorkers || availableParallelism()) : JSON.parse(asked);
     const workers = new Worker(fileURLToPath(new URL('suite.ts', import.meta.url)), {
       exposedMethods: ['runSuite'],
       numWorkers: Math.max(1, Math.min(most.whenIdle, tests.length)),

@@ -12,6 +12,9 @@ export type Most = {
   left: number;
 };
 
+/** So many, whatever the cores have left. */
+export const exactly = (count: number): Most => ({ always: count, whenIdle: count, left: 1 });
+
 /**
  * Runs `run` for each of `all`, in their order, several side by side: `always` of them, and up to `whenIdle` where a part
  * of the cores' time is left over. So suites that wait hold up others less, and a machine that is busy or slow gets no more
