@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { CONTAINER_NAMES, imageNames } from '@quittance/stack/container-images';
+import { buildMissingImages, CONTAINER_NAMES, imageNames } from '@quittance/stack/container-images';
 import { shell } from '@quittance/stack/shell';
 import { type Counts, closingLine } from '../../tools/closing-line.ts';
 import { trackedFiles } from '../../tools/tracked-files.ts';
@@ -44,7 +44,8 @@ type Outcome = Counts & { name: string; seconds: number };
 
 const say = (line: string) => process.stdout.write(`containers: ${line}\n`);
 
-function partsOf(asked: readonly string[]): Part[] {
+/** What runs one after the other; each is one part, or some that run side by side. */
+function stagesOf(asked: readonly string[]): Part[][] {
   const [first = 'all', ...more] = asked;
   // The containers of testcontainers' own that clean up need an image that cannot always be had; this run cleans up.
   const noCleaner = { TESTCONTAINERS_RYUK_DISABLED: 'true' };
@@ -64,39 +65,65 @@ function partsOf(asked: readonly string[]): Part[] {
     args: ['containers', ...suites.map((name) => `test/containers/${name}`)],
     env: noCleaner,
   });
-  if (first === 'all') return [integration([]), shop, compose()];
+  // The tests of a shop wait for a minute, until an invoice ends.
+  if (first === 'all') return [[integration([])], [shop, compose()]];
   if (first === 'few') {
     // A suite that was renamed would be left out in silence.
     const missing = FEW.filter((name) => !suites.some((path) => path.includes(name)));
     if (missing.length > 0) throw new Error(`no suite has these names any more: ${missing.join(', ')}`);
-    return [integration(FEW), shop, compose('images', 'sandbox-image', 'compose', 'stack-engines')];
+    return [[integration(FEW)], [shop, compose('images', 'sandbox-image', 'compose', 'stack-engines')]];
   }
-  if (first === 'integration') return [integration(more)];
-  if (first === 'shop') return [shop];
-  if (first === 'compose') return [compose(...more)];
-  return [integration(asked)];
+  if (first === 'integration') return [[integration(more)]];
+  if (first === 'shop') return [[shop]];
+  if (first === 'compose') return [[compose(...more)]];
+  return [[integration(asked)]];
 }
 
-/** Passes on what the suites say, and reads how they ended off their last line. */
-async function run({ name, args, env }: Part, engine: DockerEngine): Promise<Outcome> {
+/** In which the images are built that the parts run. */
+const environmentOn = (engine: DockerEngine): NodeJS.ProcessEnv => ({
+  ...engine.env,
+  ...(engine.ours ? standIns : {}),
+  QUITTANCE_IMAGE_PREFIX: PREFIX,
+  QUITTANCE_IMAGE_TAG: TAG,
+});
+
+/**
+ * Runs some parts side by side, when the images are there that each of them would build. What the first says is passed on at
+ * once, and what another says when it has ended: mixed, nobody could read it.
+ */
+async function runStage(parts: readonly Part[], engine: DockerEngine): Promise<Outcome[]> {
+  if (parts.length > 1) {
+    Object.assign(process.env, environmentOn(engine));
+    await buildMissingImages(imageNames, say);
+  }
+  const ended = parts.map((part, index) => {
+    const kept: Buffer[] = [];
+    const passOn = (chunk: Buffer) => void process.stdout.write(chunk);
+    return run(part, engine, index === 0 ? passOn : (chunk) => void kept.push(chunk)).finally(() =>
+      kept.forEach(passOn),
+    );
+  });
+  return await Promise.all(ended);
+}
+
+/** Runs the suites of a part, and reads how they ended off their last line. @param saw is given what they say */
+async function run(
+  { name, args, env }: Part,
+  engine: DockerEngine,
+  saw: (chunk: Buffer) => void,
+): Promise<Outcome> {
   const began = performance.now();
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [join(root, 'tools/test.ts'), ...args], {
       cwd: root,
-      env: {
-        ...engine.env,
-        ...(engine.ours ? standIns : {}),
-        QUITTANCE_IMAGE_PREFIX: PREFIX,
-        QUITTANCE_IMAGE_TAG: TAG,
-        ...env,
-      },
+      env: { ...environmentOn(engine), ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     running.add(child);
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
       text = (text + chunk.toString()).slice(-10_000);
-      process.stdout.write(chunk);
+      saw(chunk);
     });
     child.once('close', () => {
       running.delete(child);
@@ -137,21 +164,21 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 async function main(): Promise<Counts> {
-  const parts = partsOf(process.argv.slice(2));
+  const stages = stagesOf(process.argv.slice(2));
   let engine: DockerEngine;
   try {
     engine = await bringUpEngine(say);
   } catch (error) {
     if (!(error instanceof NoEngine)) throw error;
     say(`NO SUITE WAS RUN ON CONTAINERS: ${error.message}`);
-    return { passed: 0, failed: 0, skipped: parts.length };
+    return { passed: 0, failed: 0, skipped: stages.flat().length };
   }
   const outcomes: Outcome[] = [];
   try {
     if (engine.ours) await buildStandIns(engine, say);
     else await removeRemains(engine);
-    for (const part of parts) {
-      if (!interrupted) outcomes.push(await run(part, engine));
+    for (const parts of stages) {
+      if (!interrupted) outcomes.push(...(await runStage(parts, engine)));
     }
   } finally {
     if (!engine.ours) await removeRemains(engine);
