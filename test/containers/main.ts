@@ -45,7 +45,7 @@ type Outcome = Counts & { name: string; seconds: number };
 const say = (line: string) => process.stdout.write(`containers: ${line}\n`);
 
 /** What runs one after the other; each is one part, or some that run side by side. */
-function stagesOf(asked: readonly string[]): Part[][] {
+function groupsOf(asked: readonly string[]): Part[][] {
   const [first = 'all', ...more] = asked;
   // The containers of testcontainers' own that clean up need an image that cannot always be had; this run cleans up.
   const noCleaner = { TESTCONTAINERS_RYUK_DISABLED: 'true' };
@@ -91,7 +91,7 @@ const environmentOn = (engine: DockerEngine): NodeJS.ProcessEnv => ({
  * Runs some parts side by side, when the images are there that each of them would build. What the first says is passed on at
  * once, and what another says when it has ended: mixed, nobody could read it.
  */
-async function runStage(parts: readonly Part[], engine: DockerEngine): Promise<Outcome[]> {
+async function runTogether(parts: readonly Part[], engine: DockerEngine): Promise<Outcome[]> {
   if (parts.length > 1) {
     Object.assign(process.env, environmentOn(engine));
     await buildMissingImages(imageNames, say);
@@ -164,21 +164,21 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 async function main(): Promise<Counts> {
-  const stages = stagesOf(process.argv.slice(2));
+  const groups = groupsOf(process.argv.slice(2));
   let engine: DockerEngine;
   try {
     engine = await bringUpEngine(say);
   } catch (error) {
     if (!(error instanceof NoEngine)) throw error;
     say(`NO SUITE WAS RUN ON CONTAINERS: ${error.message}`);
-    return { passed: 0, failed: 0, skipped: stages.flat().length };
+    return { passed: 0, failed: 0, skipped: groups.flat().length };
   }
   const outcomes: Outcome[] = [];
   try {
     if (engine.ours) await buildStandIns(engine, say);
     else await removeRemains(engine);
-    for (const parts of stages) {
-      if (!interrupted) outcomes.push(...(await runStage(parts, engine)));
+    for (const parts of groups) {
+      if (!interrupted) outcomes.push(...(await runTogether(parts, engine)));
     }
   } finally {
     if (!engine.ours) await removeRemains(engine);

@@ -42,10 +42,15 @@ afterAll(async () => {
 
 async function moveDatabases({ stack }: Quittance): Promise<Record<Moved, string>> {
   const { databasePassword: password } = stack.secrets;
+  const server = stack.engines.postgres.url;
+  const migrated = 'only_migrations';
+  const passwordOf = () => password;
+  await migrateAll({ adminUrl: await ensureDatabase(server, migrated), passwordOf });
   const own = {} as Record<Moved, string>;
   for (const service of services) {
-    own[service] = await ensureDatabase(stack.engines.postgres.url, `only_${service}`);
-    await migrateAll({ adminUrl: own[service], passwordOf: () => password });
+    own[service] = await ensureDatabase(server, `only_${service}`, migrated);
+    // A copy leaves out who may connect.
+    await migrateAll({ adminUrl: own[service], passwordOf });
   }
   await Promise.all(
     services.map(async (service) => {

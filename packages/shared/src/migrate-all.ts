@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asAdmin, closeDatabases, prepareRole } from './database-roles.ts';
 import { eventRoutes, type Service, services } from './events.ts';
@@ -40,11 +41,22 @@ export async function migrateAll({
 const folderOf = (service: Service): string =>
   fileURLToPath(new URL(`../../../services/${service}/migrations`, import.meta.url));
 
-/** The names of the files that `migrateAll` applies to a service's schema. */
-export async function knownMigrations(service: Service): Promise<string[]> {
+/** The files that `migrateAll` applies to a service's schema, whatever else lies beside them. */
+async function migrationsOf(service: Service): Promise<string[]> {
   const folders = [fileURLToPath(new URL('../migrations', import.meta.url)), folderOf(service)];
-  const files = await Promise.all(folders.map((folder) => readdir(folder)));
-  return files.flat().filter((name) => name.endsWith('.sql'));
+  const files = folders.map(async (folder) => (await readdir(folder)).map((name) => join(folder, name)));
+  return (await Promise.all(files)).flat().filter((file) => file.endsWith('.sql'));
+}
+
+/** The names of the files that `migrateAll` applies to a service's schema. */
+export const knownMigrations = async (service: Service): Promise<string[]> =>
+  (await migrationsOf(service)).map((file) => basename(file));
+
+/** All SQL that `migrateAll` executes, as one text: another text makes another database. */
+export async function migrationsText(): Promise<string> {
+  const files = (await Promise.all(services.map(migrationsOf))).flat().sort();
+  const texts = [...new Set(files), fileURLToPath(RIGHTS)].map((file) => readFile(file, 'utf8'));
+  return (await Promise.all(texts)).join('\n');
 }
 
 /** Each command takes one. */

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { assertPortsFree, withPort } from './free-port.ts';
 import { ENVIRONMENT } from './launch-process.ts';
 import { findPlace, type Place, privateFile, privateFolder, removeData } from './postgres-place.ts';
+import { type ClusterTemplate, copyTemplate } from './postgres-template.ts';
 import { localeFlags, majorOf } from './postgres-version.ts';
 import { type Engine, EngineFailed, type EngineOptions, messageOf, startEngine } from './process.ts';
 
@@ -44,6 +45,8 @@ export type PostgresOptions = EngineOptions & {
   fresh?: boolean | undefined;
   /** Settings over the durable defaults; tests that never restart may say `{ fsync: 'off' }`. */
   settings?: PostgresSettings | undefined;
+  /** What a new cluster is a copy of, with that one's password; for those that need not outlast a power cut. */
+  template?: ClusterTemplate | undefined;
 };
 
 export type PostgresHandle = Engine & {
@@ -64,7 +67,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresH
     removeData(wantedDir);
   }
   const place = findPlace(wantedDir);
-  if (!existsSync(path.join(place.dataDir, 'PG_VERSION'))) await makeCluster(place, options.settings);
+  if (!existsSync(path.join(place.dataDir, 'PG_VERSION'))) await makeCluster(place, options);
   const password = readCluster(place);
   return await withPort(options.port, async (port) => {
     const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
@@ -117,33 +120,45 @@ export async function selectOne(url: string): Promise<void> {
 }
 
 /** Made beside its place and moved there complete: an initdb that was cut off leaves no half cluster behind. */
-async function makeCluster(place: Place, settings: PostgresSettings = {}): Promise<void> {
-  const { dataDir, user } = place;
+async function makeCluster(
+  { dataDir, binDir, user }: Place,
+  { settings = {}, template }: PostgresOptions,
+): Promise<void> {
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
     throw new EngineFailed(`${dataDir} is neither empty nor a Postgres data folder: name another one`);
   }
   const scratch = `${dataDir}.new`;
-  const [cluster, passwordFile] = [path.join(scratch, 'cluster'), path.join(scratch, 'password')];
-  const password = randomBytes(24).toString('base64url');
+  const cluster = path.join(scratch, 'cluster');
   rmSync(scratch, { recursive: true, force: true });
   privateFolder(scratch, user);
-  privateFolder(cluster, user);
-  privateFile(passwordFile, password, user);
-  await initdb(place, cluster, passwordFile, settings['fsync'] === 'off');
-  privateFile(path.join(cluster, PASSWORD_FILE), password, user);
+  if (template === undefined) {
+    const [password, passwordFile] = [randomBytes(24).toString('base64url'), path.join(scratch, 'password')];
+    privateFolder(cluster, user);
+    privateFile(passwordFile, password, user);
+    await initdb({ binDir, user }, cluster, passwordFile, settings['fsync'] === 'off');
+    privateFile(path.join(cluster, PASSWORD_FILE), password, user);
+  } else {
+    const start = (folder: string) => startPostgres({ dataDir: folder, port: 0 });
+    await copyTemplate(template, { to: cluster, version: majorOf(binDir), user }, start);
+  }
   renameSync(cluster, dataDir);
   rmSync(scratch, { recursive: true, force: true });
 }
 
-async function initdb(place: Place, cluster: string, passwordFile: string, hasty: boolean): Promise<void> {
+async function initdb(
+  { binDir, user }: Pick<Place, 'binDir' | 'user'>,
+  cluster: string,
+  passwordFile: string,
+  hasty: boolean,
+): Promise<void> {
   const args = [
     ...['--pgdata', cluster, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-    ...['--encoding', 'UTF8', ...localeFlags(majorOf(place.binDir))],
+    ...['--encoding', 'UTF8', ...localeFlags(majorOf(binDir))],
     ...(hasty ? ['--no-sync'] : []),
   ];
-  const options = { ...place.user, cwd: '/', env: ENVIRONMENT, timeout: INITDB_WITHIN_MS };
+  const options = { ...user, cwd: '/', env: ENVIRONMENT, timeout: INITDB_WITHIN_MS };
   try {
-    await promisify(execFile)(path.join(place.binDir, 'initdb'), args, options);
+    await promisify(execFile)(path.join(binDir, 'initdb'), args, options);
   } catch (cause) {
     const said =
       cause instanceof Error && 'stderr' in cause ? `${cause.message}\n${cause.stderr}` : String(cause);

@@ -23,6 +23,7 @@ import {
 } from './chain-nodes.ts';
 import { ensureDatabase } from './database.ts';
 import type { Nodes } from './faucet.ts';
+import { migratedCluster } from './migrated-cluster.ts';
 import { type Parts, processes } from './parts.ts';
 import { type Ports, portsFrom } from './ports.ts';
 import { pricesFile } from './prices.ts';
@@ -134,12 +135,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     const secrets = sandboxSecrets(dir);
     const busAdmin = options.busAdmin === true ? randomBytes(24).toString('hex') : undefined;
+    const hasty = options.postgresSettings?.['fsync'] === 'off';
     const database = parts
       .postgres({
         dataDir: options.engineDirs?.postgres ?? join(dir, 'postgres'),
         port: ports.postgres,
         fresh: options.fresh === true,
         settings: options.postgresSettings,
+        template: hasty ? await migratedCluster(DATABASE) : undefined,
         onUnexpectedExit,
       })
       .then(async (server) => {

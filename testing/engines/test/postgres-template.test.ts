@@ -1,0 +1,83 @@
+import { readdirSync, statSync, utimesSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { startPostgres } from '../src/postgres.ts';
+import { failureOf, scratchFolder } from './scratch.ts';
+
+const scratch = scratchFolder();
+const folder = path.join(scratch.folder, 'templates');
+afterAll(() => scratch.remove());
+
+let filled = 0;
+async function fill(url: string): Promise<void> {
+  filled += 1;
+  await rows(url, `create table notes as select 'of template ${filled}' as text`);
+}
+
+async function rows(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+let clusters = 0;
+const startCopy = (key: string, work = fill) =>
+  startPostgres({
+    dataDir: path.join(scratch.folder, `cluster-${++clusters}`),
+    port: 0,
+    settings: { fsync: 'off' },
+    template: { folder, key, fill: work },
+  });
+
+const NOTES = 'select text from notes';
+
+test('clusters that start at once are copies of one template, each with its own data, in a folder of this user alone', async () => {
+  const [one, other] = await Promise.all([startCopy('first'), startCopy('first')]);
+  const later = await startCopy('first');
+  try {
+    // Whoever finds none makes one; the first one's is kept.
+    expect(filled).toBeLessThanOrEqual(2);
+    const [kept] = readdirSync(folder);
+    expect(readdirSync(folder)).toEqual([kept]);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(later.dataDir).mode & 0o777).toBe(0o700);
+    await rows(one.url, `insert into notes values ('of the first')`);
+    expect(await rows(one.url, NOTES)).toHaveLength(2);
+    const seen = await Promise.all([rows(other.url, NOTES), rows(later.url, NOTES)]);
+    expect(seen).toEqual([[{ text: expect.any(String) }], [{ text: expect.any(String) }]]);
+    const before = filled;
+    await one.restart();
+    expect([filled, await rows(one.url, NOTES)]).toEqual([before, expect.any(Array)]);
+  } finally {
+    await Promise.all([one, other, later].map((cluster) => cluster.destroy()));
+  }
+});
+
+test('another key makes another template, and one that nobody has used for a day goes', async () => {
+  const [former = ''] = readdirSync(folder);
+  const longAgo = new Date(Date.now() - 25 * 60 * 60_000);
+  utimesSync(path.join(folder, former), longAgo, longAgo);
+  const before = filled;
+  const cluster = await startCopy('second');
+  try {
+    expect(filled).toBe(before + 1);
+    expect(await rows(cluster.url, NOTES)).toEqual([{ text: `of template ${filled}` }]);
+    expect(readdirSync(folder)).toEqual([expect.not.stringMatching(former)]);
+  } finally {
+    await cluster.destroy();
+  }
+});
+
+test('what a template is filled with may fail: the start says why, and nothing is kept', async () => {
+  const before = readdirSync(folder);
+  const broken = startCopy('third', (url) => rows(url, 'select no_such_column').then(() => undefined));
+  expect(await failureOf(broken)).toContain('no_such_column');
+  expect(readdirSync(folder)).toEqual(before);
+  const whole = await startCopy('third');
+  await whole.destroy();
+});
