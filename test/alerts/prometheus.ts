@@ -19,10 +19,10 @@ export async function prometheusPrograms(): Promise<{ folder: string } | { missi
 
 const rulesSchema = z.object({
   groups: z.array(
-    z.object({
+    z.looseObject({
       name: z.string(),
       rules: z.array(
-        z.object({
+        z.looseObject({
           alert: z.string(),
           expr: z.string(),
           for: z.string().optional(),
