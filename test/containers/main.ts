@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { reason } from '@quittance/shared/logger';
 import { buildMissingImages, CONTAINER_NAMES, imageNames } from '@quittance/stack/container-images';
 import { shell } from '@quittance/stack/shell';
 import { type Counts, closingLine } from '../../tools/closing-line.ts';
@@ -89,19 +90,25 @@ const environmentOn = (engine: DockerEngine): NodeJS.ProcessEnv => ({
 
 /**
  * Runs some parts side by side, when the images are there that each of them would build. What the first says is passed on at
- * once, and what another says when it has ended: mixed, nobody could read it.
+ * once, and what another says when it has ended: mixed, it could not be read.
  */
 async function runTogether(parts: readonly Part[], engine: DockerEngine): Promise<Outcome[]> {
   if (parts.length > 1) {
     Object.assign(process.env, environmentOn(engine));
-    await buildMissingImages(imageNames, say);
+    try {
+      await buildMissingImages(imageNames, say);
+    } catch (error) {
+      say(reason(error));
+      return parts.map(({ name }) => ({ name, passed: 0, failed: 1, skipped: 0, seconds: 0 }));
+    }
+    if (interrupted) return [];
   }
-  const ended = parts.map((part, index) => {
+  const passOn = (chunk: Buffer) => void process.stdout.write(chunk);
+  const ended = parts.map(async (part, index) => {
     const kept: Buffer[] = [];
-    const passOn = (chunk: Buffer) => void process.stdout.write(chunk);
-    return run(part, engine, index === 0 ? passOn : (chunk) => void kept.push(chunk)).finally(() =>
-      kept.forEach(passOn),
-    );
+    const outcome = await run(part, engine, index === 0 ? passOn : (chunk) => void kept.push(chunk));
+    kept.forEach(passOn);
+    return outcome;
   });
   return await Promise.all(ended);
 }
@@ -117,7 +124,7 @@ async function run(
     const child = spawn(process.execPath, [join(root, 'tools/test.ts'), ...args], {
       cwd: root,
       env: { ...environmentOn(engine), ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(child);
     let text = '';
@@ -125,6 +132,7 @@ async function run(
       text = (text + chunk.toString()).slice(-10_000);
       saw(chunk);
     });
+    child.stderr.on('data', saw);
     child.once('close', () => {
       running.delete(child);
       const found = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/m.exec(

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asAdmin, closeDatabases, prepareRole } from './database-roles.ts';
 import { eventRoutes, type Service, services } from './events.ts';
@@ -52,11 +52,13 @@ async function migrationsOf(service: Service): Promise<string[]> {
 export const knownMigrations = async (service: Service): Promise<string[]> =>
   (await migrationsOf(service)).map((file) => basename(file));
 
-/** All SQL that `migrateAll` executes, as one text: another text makes another database. */
-export async function migrationsText(): Promise<string> {
-  const files = (await Promise.all(services.map(migrationsOf))).flat().sort();
-  const texts = [...new Set(files), fileURLToPath(RIGHTS)].map((file) => readFile(file, 'utf8'));
-  return (await Promise.all(texts)).join('\n');
+/** The files whose text decides what `migrateAll` makes of an empty database. */
+export async function sourcesOfMigrations(): Promise<string[]> {
+  const migrations = (await Promise.all(services.map(migrationsOf))).flat();
+  const code = ['database-roles', 'migrate', 'migrate-all'].map((name) =>
+    join(import.meta.dirname, `${name}${extname(import.meta.filename)}`),
+  );
+  return [...new Set(migrations), fileURLToPath(RIGHTS), ...code].sort();
 }
 
 /** Each command takes one. */

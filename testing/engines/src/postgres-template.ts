@@ -1,6 +1,16 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { uptime } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { User } from './launch-process.ts';
@@ -10,9 +20,9 @@ import type { User } from './launch-process.ts';
  * have made a tenth of one: it is made once, kept for later processes, and copied.
  */
 export type ClusterTemplate = {
-  /** Where it is kept, one for each key; made when it is missing. */
+  /** Where it is kept, one for each key. Made when it is missing; where it cannot be written, there is no template. */
   folder: string;
-  /** All that `fill` depends on; the version of Postgres comes by itself. */
+  /** All that `fill` depends on. What initdb is told comes by itself. */
   key: string;
   /** Fills a new cluster. @param url of its superuser */
   fill(url: string): Promise<void>;
@@ -23,67 +33,98 @@ type Maker = { url: string; dataDir: string; stop(): Promise<void>; destroy(): P
 
 const run = promisify(execFile);
 const KEPT = 'cluster';
-/** Those of other keys are deleted when nobody has copied them for so long. */
+/** When a template is made, those go that were copied last so long ago, and what a process has left that was killed. */
 const UNUSED_MS = 24 * 60 * 60_000;
 
 /**
- * Copies the template to `to`, which there is not yet, and gives the copy to `user`. Nothing is forced to the disk: a copy
- * that is made as the power fails may have holes.
+ * Copies the template to `to`, which does not exist yet, and gives the copy to `user`. Nothing is forced to the disk.
+ * @param how what initdb is told
  * @param start starts a Postgres on a new cluster in this folder, for a template that is not kept yet
+ * @returns false where the folder of templates cannot be written: then nothing was done
  * @throws what `fill` throws; then nothing is kept
  */
 export async function copyTemplate(
   template: ClusterTemplate,
-  { to, version, user }: { to: string; version: string; user: User | undefined },
+  { to, how, user }: { to: string; how: readonly string[]; user: User | undefined },
   start: (dataDir: string) => Promise<Maker>,
-): Promise<void> {
-  const name = createHash('sha256').update(`${version}\n${template.key}`).digest('hex');
-  const kept = path.join(template.folder, name);
-  mkdirSync(template.folder, { recursive: true, mode: 0o700 });
-  if (!existsSync(kept)) await makeTemplate(template, kept, start);
+): Promise<boolean> {
+  const { folder, key } = template;
+  if (!canWrite(folder)) return false;
+  const name = createHash('sha256')
+    .update(JSON.stringify([how, key]))
+    .digest('hex');
+  const kept = path.join(folder, name);
+  if (!isWhole(kept)) await makeTemplate(template, kept, start);
   const now = new Date();
   utimesSync(kept, now, now);
   await run('cp', ['-R', path.join(kept, KEPT), to]);
   if (user !== undefined) await run('chown', ['-R', `${user.uid}:${user.gid}`, to]);
+  return true;
 }
 
-/** Made beside its place, and moved there whole: several processes may make the same at once. */
+function canWrite(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Since the machine was started: what was written before a power cut need not have come to the disk. */
+function isWhole(kept: string): boolean {
+  const madeAt = statSync(path.join(kept, KEPT, 'PG_VERSION'), { throwIfNoEntry: false })?.mtimeMs;
+  return madeAt !== undefined && madeAt > Date.now() - uptime() * 1_000;
+}
+
+/** Made beside its place, and moved there whole: several processes may make the same at once, and the first one's is kept. */
 async function makeTemplate(
   { folder, fill }: ClusterTemplate,
   kept: string,
   start: (dataDir: string) => Promise<Maker>,
 ): Promise<void> {
   const scratch = path.join(folder, randomUUID());
-  mkdirSync(scratch, { mode: 0o700 });
   const whole = path.join(scratch, 'whole');
+  mkdirSync(whole, { recursive: true, mode: 0o700 });
   try {
     const postgres = await start(path.join(scratch, 'made'));
     try {
       await fill(postgres.url);
       await postgres.stop();
-      mkdirSync(whole, { mode: 0o700 });
       await run('cp', ['-R', postgres.dataDir, path.join(whole, KEPT)]);
     } finally {
       await postgres.destroy();
     }
-    // It is kept for longer than until the next power cut.
-    await run('sync', []);
-    // Two cannot be moved to one place: whoever comes second copies the first one's.
-    if (!existsSync(kept)) renameSync(whole, kept);
-  } catch (error) {
-    if (!existsSync(kept)) throw error;
+    if (!isWhole(kept)) {
+      moveAway(kept, path.join(scratch, 'former'));
+      moveThere(whole, kept);
+    }
+    for (const name of readdirSync(folder)) {
+      const one = path.join(folder, name);
+      const usedAt = statSync(one, { throwIfNoEntry: false })?.mtimeMs;
+      if (usedAt !== undefined && Date.now() - usedAt > UNUSED_MS) moveAway(one, path.join(scratch, name));
+    }
   } finally {
+    // What goes was moved here first: a deletion that is cut off leaves no half template.
     rmSync(scratch, { recursive: true, force: true });
   }
-  deleteUnused(folder);
 }
 
-function deleteUnused(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const one = path.join(folder, name);
-    // Another process may have deleted it meanwhile.
-    const usedAt = statSync(one, { throwIfNoEntry: false })?.mtimeMs;
-    if (usedAt !== undefined && Date.now() - usedAt > UNUSED_MS)
-      rmSync(one, { recursive: true, force: true });
+/** Another process may have moved it before. */
+function moveAway(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+/** Another process may have moved its own there: that is as good. */
+function moveThere(whole: string, kept: string): void {
+  try {
+    renameSync(whole, kept);
+  } catch (error) {
+    if (!isWhole(kept)) throw error;
   }
 }

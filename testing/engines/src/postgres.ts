@@ -85,7 +85,11 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresH
           user: place.user,
         };
       },
-      ask: () => selectOne(url),
+      ask: async () => {
+        // Copies of one template have one password: it does not say whose Postgres answers.
+        const answering = await answerOf(url, 'show data_directory');
+        if (answering !== place.dataDir) throw new EngineFailed(`port ${port} is that of ${answering}`);
+      },
       // The backends of a postmaster that was killed end by themselves, but not at once.
       passes: (message) => message.includes('pre-existing shared memory block'),
     });
@@ -104,6 +108,10 @@ function flags(settings: PostgresSettings = {}): string[] {
 
 /** Throws while the server does not answer; takes some two seconds at most. */
 export async function selectOne(url: string): Promise<void> {
+  await answerOf(url, 'select 1');
+}
+
+async function answerOf(url: string, sql: string): Promise<unknown> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: ASK_WITHIN_MS,
@@ -113,7 +121,8 @@ export async function selectOne(url: string): Promise<void> {
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.query('select 1');
+    const { rows } = await client.query<[unknown]>({ text: sql, rowMode: 'array' });
+    return rows[0]?.[0];
   } finally {
     await client.end();
   }
@@ -131,31 +140,29 @@ async function makeCluster(
   const cluster = path.join(scratch, 'cluster');
   rmSync(scratch, { recursive: true, force: true });
   privateFolder(scratch, user);
-  if (template === undefined) {
+  const how = howToMake(binDir);
+  const start = (folder: string) => startPostgres({ dataDir: folder, port: 0, settings: { fsync: 'off' } });
+  const isCopied =
+    template !== undefined && (await copyTemplate(template, { to: cluster, how, user }, start));
+  if (!isCopied) {
     const [password, passwordFile] = [randomBytes(24).toString('base64url'), path.join(scratch, 'password')];
     privateFolder(cluster, user);
     privateFile(passwordFile, password, user);
-    await initdb({ binDir, user }, cluster, passwordFile, settings['fsync'] === 'off');
+    const hasty = settings['fsync'] === 'off' ? ['--no-sync'] : [];
+    const paths = ['--pgdata', cluster, '--pwfile', passwordFile];
+    await initdb({ binDir, user }, [...how, ...paths, ...hasty]);
     privateFile(path.join(cluster, PASSWORD_FILE), password, user);
-  } else {
-    const start = (folder: string) => startPostgres({ dataDir: folder, port: 0 });
-    await copyTemplate(template, { to: cluster, version: majorOf(binDir), user }, start);
   }
   renameSync(cluster, dataDir);
   rmSync(scratch, { recursive: true, force: true });
 }
 
-async function initdb(
-  { binDir, user }: Pick<Place, 'binDir' | 'user'>,
-  cluster: string,
-  passwordFile: string,
-  hasty: boolean,
-): Promise<void> {
-  const args = [
-    ...['--pgdata', cluster, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-    ...['--encoding', 'UTF8', ...localeFlags(majorOf(binDir))],
-    ...(hasty ? ['--no-sync'] : []),
-  ];
+const howToMake = (binDir: string): string[] => [
+  ...['--username', SUPERUSER, '--auth', 'scram-sha-256', '--encoding', 'UTF8'],
+  ...localeFlags(majorOf(binDir)),
+];
+
+async function initdb({ binDir, user }: Pick<Place, 'binDir' | 'user'>, args: string[]): Promise<void> {
   const options = { ...user, cwd: '/', env: ENVIRONMENT, timeout: INITDB_WITHIN_MS };
   try {
     await promisify(execFile)(path.join(binDir, 'initdb'), args, options);

@@ -1,4 +1,4 @@
-import { readdirSync, statSync, utimesSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -26,12 +26,12 @@ async function rows(url: string, sql: string): Promise<unknown[]> {
 }
 
 let clusters = 0;
-const startCopy = (key: string, work = fill) =>
+const startCopy = (key: string, work = fill, templates = folder) =>
   startPostgres({
     dataDir: path.join(scratch.folder, `cluster-${++clusters}`),
     port: 0,
     settings: { fsync: 'off' },
-    template: { folder, key, fill: work },
+    template: { folder: templates, key, fill: work },
   });
 
 const NOTES = 'select text from notes';
@@ -40,7 +40,7 @@ test('clusters that start at once are copies of one template, each with its own 
   const [one, other] = await Promise.all([startCopy('first'), startCopy('first')]);
   const later = await startCopy('first');
   try {
-    // Whoever finds none makes one; the first one's is kept.
+    // Two that find none both make one, and one of these is kept.
     expect(filled).toBeLessThanOrEqual(2);
     const [kept] = readdirSync(folder);
     expect(readdirSync(folder)).toEqual([kept]);
@@ -80,4 +80,34 @@ test('what a template is filled with may fail: the start says why, and nothing i
   expect(readdirSync(folder)).toEqual(before);
   const whole = await startCopy('third');
   await whole.destroy();
+});
+
+test('a template of which a file is missing, or that was made before the machine was started, is made again', async () => {
+  const others = readdirSync(folder);
+  const first = await startCopy('fourth');
+  await first.destroy();
+  const name = readdirSync(folder).find((one) => !others.includes(one)) ?? '';
+  const version = path.join(folder, name, 'cluster', 'PG_VERSION');
+  const beforeTheStart = new Date(Date.now() - 100 * 365 * 24 * 60 * 60_000);
+  for (const spoil of [() => rmSync(version), () => utimesSync(version, beforeTheStart, beforeTheStart)]) {
+    spoil();
+    const before = filled;
+    const cluster = await startCopy('fourth');
+    expect(filled).toBe(before + 1);
+    expect(readdirSync(folder).sort()).toEqual([...others, name].sort());
+    await cluster.destroy();
+  }
+});
+
+test('a cluster is made without a template where none can be kept', async () => {
+  const file = path.join(scratch.folder, 'no-folder');
+  writeFileSync(file, '');
+  const before = filled;
+  const cluster = await startCopy('first', fill, file);
+  try {
+    expect(filled).toBe(before);
+    expect(await rows(cluster.url, "select to_regclass('notes') as notes")).toEqual([{ notes: null }]);
+  } finally {
+    await cluster.destroy();
+  }
 });
