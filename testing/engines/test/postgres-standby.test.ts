@@ -1,9 +1,8 @@
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { type PostgresHandle, startPostgres } from '../src/postgres.ts';
 import { type StandbyHandle, startStandby } from '../src/postgres-standby.ts';
-import { scratchFolder } from './scratch.ts';
+import { query, scratchFolder } from './scratch.ts';
 
 const scratch = scratchFolder();
 let primary: PostgresHandle | undefined;
@@ -12,16 +11,6 @@ afterAll(async () => {
   await Promise.all([primary?.destroy(), standby?.destroy()]);
   scratch.remove();
 });
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 test('a standby has what its primary committed, takes no writes, and takes them when it was promoted', async () => {
   const settings = { fsync: 'off' };

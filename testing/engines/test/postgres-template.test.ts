@@ -1,9 +1,8 @@
 import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { startPostgres } from '../src/postgres.ts';
-import { failureOf, scratchFolder } from './scratch.ts';
+import { failureOf, query, scratchFolder } from './scratch.ts';
 
 const scratch = scratchFolder();
 const folder = path.join(scratch.folder, 'templates');
@@ -12,17 +11,7 @@ afterAll(() => scratch.remove());
 let filled = 0;
 async function fill(url: string): Promise<void> {
   filled += 1;
-  await rows(url, `create table notes as select 'of template ${filled}' as text`);
-}
-
-async function rows(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
+  await query(url, `create table notes as select 'of template ${filled}' as text`);
 }
 
 let clusters = 0;
@@ -46,13 +35,13 @@ test('clusters that start at once are copies of one template, each with its own 
     expect(readdirSync(folder)).toEqual([kept]);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(later.dataDir).mode & 0o777).toBe(0o700);
-    await rows(one.url, `insert into notes values ('of the first')`);
-    expect(await rows(one.url, NOTES)).toHaveLength(2);
-    const seen = await Promise.all([rows(other.url, NOTES), rows(later.url, NOTES)]);
+    await query(one.url, `insert into notes values ('of the first')`);
+    expect(await query(one.url, NOTES)).toHaveLength(2);
+    const seen = await Promise.all([query(other.url, NOTES), query(later.url, NOTES)]);
     expect(seen).toEqual([[{ text: expect.any(String) }], [{ text: expect.any(String) }]]);
     const before = filled;
     await one.restart();
-    expect([filled, await rows(one.url, NOTES)]).toEqual([before, expect.any(Array)]);
+    expect([filled, await query(one.url, NOTES)]).toEqual([before, expect.any(Array)]);
   } finally {
     await Promise.all([one, other, later].map((cluster) => cluster.destroy()));
   }
@@ -66,7 +55,7 @@ test('another key makes another template, and one that nobody has used for a day
   const cluster = await startCopy('second');
   try {
     expect(filled).toBe(before + 1);
-    expect(await rows(cluster.url, NOTES)).toEqual([{ text: `of template ${filled}` }]);
+    expect(await query(cluster.url, NOTES)).toEqual([{ text: `of template ${filled}` }]);
     expect(readdirSync(folder)).toEqual([expect.not.stringMatching(former)]);
   } finally {
     await cluster.destroy();
@@ -75,7 +64,7 @@ test('another key makes another template, and one that nobody has used for a day
 
 test('what a template is filled with may fail: the start says why, and nothing is kept', async () => {
   const before = readdirSync(folder);
-  const broken = startCopy('third', (url) => rows(url, 'select no_such_column').then(() => undefined));
+  const broken = startCopy('third', (url) => query(url, 'select no_such_column').then(() => undefined));
   expect(await failureOf(broken)).toContain('no_such_column');
   expect(readdirSync(folder)).toEqual(before);
   const whole = await startCopy('third');
@@ -106,7 +95,7 @@ test('a cluster is made without a template where none can be kept', async () => 
   const cluster = await startCopy('first', fill, file);
   try {
     expect(filled).toBe(before);
-    expect(await rows(cluster.url, "select to_regclass('notes') as notes")).toEqual([{ notes: null }]);
+    expect(await query(cluster.url, "select to_regclass('notes') as notes")).toEqual([{ notes: null }]);
   } finally {
     await cluster.destroy();
   }

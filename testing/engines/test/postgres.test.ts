@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { PostgresHandle } from '../src/postgres.ts';
 import { startPostgres } from '../src/postgres.ts';
-import { failureOf, runs, scratchFolder } from './scratch.ts';
+import { failureOf, query as queryOf, runs, scratchFolder } from './scratch.ts';
 
 const scratch = scratchFolder();
 const dataDir = path.join(scratch.folder, 'postgres');
@@ -21,15 +21,7 @@ afterAll(async () => {
   scratch.remove();
 });
 
-async function query(sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  try {
-    return (await client.query(sql, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = (sql: string, values?: unknown[]) => queryOf(postgres.url, sql, values);
 
 test('it is the Postgres that was asked for, durable, on the loopback, and keeps its data for its user alone', async () => {
   const [answer] = await query(

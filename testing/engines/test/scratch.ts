@@ -4,12 +4,28 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { patient } from '@quittance/testkit/patience';
+import pg from 'pg';
 
 /** A folder for one test, which other users may enter (Postgres, when the test runs as root); `remove` takes it away. */
 export function scratchFolder(): { folder: string; remove(): void } {
   const folder = mkdtempSync(path.join(tmpdir(), 'quittance-engines-'));
   chmodSync(folder, 0o755);
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The rows that a Postgres answers, on a connection of their own. */
+export async function query(
+  url: string,
+  sql: string,
+  values: unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql, values)).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 /** Whether the process runs; a zombie process whose exit status nobody has read yet does not. */
